@@ -1,0 +1,145 @@
+# Tamp. `make demo` and `make test` are all a newcomer needs; `make help` lists the rest.
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+# `make DEBUG=1`: assertions, names and no optimisation in the Wasm and in the native library.
+DEBUG ?= 0
+PORT ?= 8471
+SECONDS ?= 60
+
+SOURCES := $(sort $(shell find src -name '*.c' 2>/dev/null))
+NATIVE_SOURCES := $(filter-out src/wasm.c,$(SOURCES))
+WEB := $(sort $(shell find web -type f 2>/dev/null))
+CJSON := build/cjson/cJSON.c build/cjson/cJSON.h
+
+# ---------------------------------------------------------------- compilers and flags
+
+ifeq ($(origin CC),default)
+CC := cc
+endif
+EMCC ?= emcc
+AR ?= ar
+
+ifeq ($(DEBUG),1)
+OPTIMISE_WASM := -O1 -g
+OPTIMISE_NATIVE := -O0 -g
+else
+OPTIMISE_WASM := -O3 -DNDEBUG -flto
+OPTIMISE_NATIVE := -O2 -g -DNDEBUG
+endif
+SANITIZE := -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1
+
+LANGUAGE := -std=c11 -Isrc -isystem build/cjson
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
+# Link-time optimisation would make malloc and memset a calloc when the archives are closed already.
+WASM_FLAGS := $(OPTIMISE_WASM) -msimd128 -fvisibility=hidden -fno-builtin-calloc
+# A stack that overflows traps instead of writing over data: it lies below everything else. Symbols that are
+# missing are not asked of the (absent) JS glue but of tools/imports.js, which fails on any import not listed.
+WASM_LINK := --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB \
+	-sINITIAL_MEMORY=1MB -sTOTAL_STACK=256KB -Wl,--stack-first -sMALLOC=emmalloc \
+	-sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+# Debian's emcc looks for its JS packages where only Debian's own Node looks.
+EMCC_ENV := NODE_PATH=/usr/share/nodejs$(if $(NODE_PATH),:$(NODE_PATH))
+
+# run WORD FILE COMMAND: prints the two words (nothing with -s, the command with V=1) and runs it.
+SILENT := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+run = @$(if $(filter 1,$(V)),echo '$3'; ,$(if $(SILENT),,echo '$1 $2'; ))$3
+
+# remember FILE VALUE: a file that is rewritten only when the value is another, for what make cannot see.
+define remember
+$(1): FORCE
+	@mkdir -p $$(@D)
+	@printf '%s\n' '$(2)' | cmp -s - $$@ || printf '%s\n' '$(2)' > $$@
+endef
+
+# compile VARIANT COMPILER FLAGS: every source under src/, tests/ and build/cjson as build/VARIANT/….o.
+# cJSON is not ours: its warnings are not ours either.
+define compile
+$(call remember,build/$(1)/flags,$(strip $(2) $(3) $(LANGUAGE) $(WARNINGS)))
+build/$(1)/%.o: %.c build/$(1)/flags $(CJSON)
+	@mkdir -p $$(@D)
+	$$(call run,cc,$$<,$(2) $(LANGUAGE) $$(WARNINGS) $(3) -MMD -MP -c $$< -o $$@)
+build/$(1)/cJSON.o: build/cjson/cJSON.c build/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(call run,cc,$$<,$(2) -std=c11 -w $(3) -c $$< -o $$@)
+-include $$(shell find build/$(1) -name '*.d' 2>/dev/null)
+endef
+
+WASM := wasm$(if $(filter 1,$(DEBUG)),-debug)
+NATIVE := native$(if $(filter 1,$(DEBUG)),-debug)
+$(eval $(call compile,$(WASM),$(EMCC_ENV) $(EMCC),$(WASM_FLAGS)))
+$(eval $(call compile,$(NATIVE),$(CC),$(OPTIMISE_NATIVE)))
+$(eval $(call compile,sanitized,$(CC),$(SANITIZE)))
+build/$(WASM)/src/wasm.o: WARNINGS += -Wno-missing-prototypes
+
+FORCE:
+.PHONY: FORCE
+
+# ---------------------------------------------------------------- set-up: what is missing is installed, once
+
+.PHONY: setup-build setup-test setup-fuzz
+setup-build setup-test setup-fuzz:
+	@tools/setup.sh $(@:setup-%=%)
+
+# The sources of cJSON are fetched anew only when CJSON_DIR changes.
+$(eval $(call remember,build/cjson.from,$(CJSON_DIR)))
+build/cjson/cJSON.c: build/cjson.from | setup-build
+	@CJSON_DIR='$(CJSON_DIR)' tools/cjson.sh build/cjson
+build/cjson/cJSON.h: build/cjson/cJSON.c
+
+build/modules.stamp: package.json package-lock.json
+	@mkdir -p $(@D)
+	@node tools/modules.js
+	@touch $@
+
+# ---------------------------------------------------------------- the core: Wasm and native
+
+.PHONY: wasm native
+wasm: dist/tamp.wasm
+native: build/$(NATIVE)/libtamp.a build/sanitized/libtamp.a
+
+WASM_OBJECTS := $(SOURCES:%.c=build/$(WASM)/%.o) build/$(WASM)/cJSON.o
+build/$(WASM)/tamp.wasm: $(WASM_OBJECTS) build/$(WASM)/flags tools/imports.js | setup-build
+	$(call run,link,$@,$(EMCC_ENV) $(EMCC) $(OPTIMISE_WASM) -msimd128 $(WASM_LINK) $(WASM_OBJECTS) -o $@)
+	@node tools/imports.js $@
+$(eval $(call remember,build/variant,$(WASM)))
+dist/tamp.wasm: build/$(WASM)/tamp.wasm build/variant
+	@mkdir -p $(@D)
+	@install -m 644 $< $@
+
+define library
+build/$(1)/libtamp.a: $(NATIVE_SOURCES:%.c=build/$(1)/%.o) build/$(1)/cJSON.o
+	@rm -f $$@
+	$$(call run,ar,$$@,$(AR) rcs $$@ $$(filter %.o,$$^))
+endef
+$(eval $(call library,$(NATIVE)))
+$(eval $(call library,sanitized))
+
+# ---------------------------------------------------------------- dist/: what the npm package ships
+
+.PHONY: all dist types
+all: dist types
+
+# No npm package is needed for this one. Copies of modules that are gone go first.
+STALE := $(filter-out $(WEB:web/%=dist/%) dist/inline.js,$(shell find dist -name '*.js' 2>/dev/null))
+$(if $(STALE),$(shell rm -f $(STALE)))
+dist: dist/tamp.wasm dist/inline.js $(WEB:web/%=dist/%)
+dist/%: web/%
+	@mkdir -p $(@D)
+	@cp $< $@
+dist/inline.js: dist/tamp.wasm tools/inline.js
+	@node tools/inline.js
+
+# Declarations, from the JSDoc types.
+types: dist/types.stamp
+dist/types.stamp: $(WEB) tsconfig.json build/modules.stamp
+	@mkdir -p $(@D)
+	@rm -f $(filter-out %/inline.d.ts,$(wildcard dist/*.d.ts))
+	$(call run,tsc,web,node_modules/.bin/tsc -p tsconfig.json)
+	@touch $@
+
+clean:
+	rm -rf build dist
+.PHONY: clean

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Installs what is missing for `build` (compile the core), `test` (the same, and a browser) or `fuzz`.
+# Prints one line for each thing it installs and nothing when all is there.
+set -eu
+
+missing=
+have() { command -v "$1" >/dev/null 2>&1; }
+say() { printf 'tamp: %s\n' "$*" >&2; }
+
+# need PACKAGE WHY: remembers a package to be installed.
+need() {
+  missing="$missing $1"
+  say "$1 is missing: $2"
+}
+
+have node || { say "Node 20 or newer is needed and not on the PATH: https://nodejs.org"; exit 1; }
+node -e 'process.exit(parseInt(process.versions.node, 10) >= 20 ? 0 : 1)' ||
+  { say "Node 20 or newer is needed; this is $(node --version)"; exit 1; }
+have "${CC:-cc}" || { say "a C compiler is needed and \`${CC:-cc}\` is not on the PATH: install gcc or clang"; exit 1; }
+
+have "${EMCC:-emcc}" || need emscripten "compiles the C core to WebAssembly"
+if [ -z "${CJSON_DIR:-}" ] && [ ! -f build/cjson/cJSON.c ] && have apt-get; then
+  have dpkg-source && have patch || need dpkg-dev "unpacks the cJSON sources with the distribution's patches"
+fi
+
+if [ "$1" = test ]; then
+  node tools/chromium.js >/dev/null || need chromium "runs the browser tests"
+fi
+
+if [ "$1" = fuzz ]; then
+  probe=$(mktemp -d)
+  trap 'rm -rf "$probe"' EXIT
+  printf '#include <stddef.h>\nint LLVMFuzzerTestOneInput(const unsigned char *d, size_t n) { (void)d; (void)n; return 0; }\n' > "$probe/fuzz.c"
+  clang=$(tools/clang.sh || true)
+  if [ -z "$clang" ]; then
+    need clang "builds the fuzzers"
+    need libclang-rt-dev "holds libFuzzer and the sanitizers"
+  elif ! "$clang" -fsanitize=fuzzer,address "$probe/fuzz.c" -o "$probe/fuzz" 2>/dev/null; then
+    need "libclang-rt-$("$clang" -dumpversion | cut -d. -f1)-dev" "holds libFuzzer and the sanitizers"
+  fi
+fi
+
+[ -n "$missing" ] || exit 0
+
+if ! have apt-get; then
+  say "this machine has no apt: install$missing yourself and run make again"
+  exit 1
+fi
+if [ "$(id -u)" = 0 ]; then
+  root=env
+elif have sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+  root='sudo env'
+else
+  say "this needs root: run \`apt-get install --no-install-recommends$missing\` as root and make again"
+  exit 1
+fi
+
+say "installing$missing with apt"
+mkdir -p build
+log=build/apt.log
+apt() { $root DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@" >>"$log" 2>&1; }
+: > "$log"
+# shellcheck disable=SC2086 # a list of names
+if ! { apt update && apt install -y --no-install-recommends $missing; }; then
+  tail -n 20 "$log" >&2
+  say "apt could not install$missing (whole log: $log): install them yourself and run make again"
+  exit 1
+fi
