@@ -35,10 +35,11 @@ LANGUAGE := -std=c11 -Isrc -isystem build/cjson
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 # Link-time optimisation would make malloc and memset a calloc when the archives are closed already.
 WASM_FLAGS := $(OPTIMISE_WASM) -msimd128 -fvisibility=hidden -fno-builtin-calloc
-# A stack that overflows traps instead of writing over data: it lies below everything else. Symbols that are
-# missing are not asked of the (absent) JS glue but of tools/imports.js, which fails on any import not listed.
+# A stack that overflows traps instead of writing over data: it lies below everything else. dlmalloc, though
+# emmalloc is 2.5 KB smaller: near 4 GiB that one hands out blocks behind the end of the memory. Imports are
+# no matter of the (absent) JS glue but of tools/imports.js, which fails on any that is not listed.
 WASM_LINK := --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB \
-	-sINITIAL_MEMORY=1MB -sTOTAL_STACK=256KB -Wl,--stack-first -sMALLOC=emmalloc \
+	-sINITIAL_MEMORY=1MB -sTOTAL_STACK=256KB -Wl,--stack-first -sMALLOC=dlmalloc \
 	-sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
 # Debian's emcc looks for its JS packages where only Debian's own Node looks.
 EMCC_ENV := NODE_PATH=/usr/share/nodejs$(if $(NODE_PATH),:$(NODE_PATH))
@@ -57,7 +58,7 @@ endef
 # compile VARIANT COMPILER FLAGS: every source under src/, tests/ and build/cjson as build/VARIANT/….o.
 # cJSON is not ours: its warnings are not ours either.
 define compile
-$(call remember,build/$(1)/flags,$(strip $(2) $(3) $(LANGUAGE) $(WARNINGS)))
+$(call remember,build/$(1)/flags,$(2) $(3) $(LANGUAGE) $(WARNINGS))
 build/$(1)/%.o: %.c build/$(1)/flags $(CJSON)
 	@mkdir -p $$(@D)
 	$$(call run,cc,$$<,$(2) $(LANGUAGE) $$(WARNINGS) $(3) -MMD -MP -c $$< -o $$@)
@@ -82,6 +83,10 @@ FORCE:
 .PHONY: setup-build setup-test setup-fuzz
 setup-build setup-test setup-fuzz:
 	@tools/setup.sh $(@:setup-%=%)
+# All that a run needs is installed in one go.
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+setup-build: setup-test
+endif
 
 # The sources of cJSON are fetched anew only when CJSON_DIR changes.
 $(eval $(call remember,build/cjson.from,$(CJSON_DIR)))
@@ -140,6 +145,53 @@ dist/types.stamp: $(WEB) tsconfig.json build/modules.stamp
 	$(call run,tsc,web,node_modules/.bin/tsc -p tsconfig.json)
 	@touch $@
 
+# ---------------------------------------------------------------- running
+
+.PHONY: demo test bench fuzz
+demo: dist
+	@PORT=$(PORT) exec node demo/server.js
+
+# The C test programs. tests/unit/native.test.js runs whatever is in build/c-tests.
+C_TESTS := $(patsubst tests/c/%.c,build/c-tests/%,$(sort $(wildcard tests/c/*_test.c)))
+build/c-tests/%: build/sanitized/tests/c/%.o build/sanitized/libtamp.a
+	@mkdir -p $(@D)
+	$(call run,link,$@,$(CC) $(SANITIZE) $^ -lm -o $@)
+.PHONY: c-tests
+c-tests: $(C_TESTS)
+	$(if $(filter-out $(C_TESTS),$(wildcard build/c-tests/*)),@rm -f $(filter-out $(C_TESTS),$(wildcard build/c-tests/*)))
+.SECONDARY:
+
+# `make test ONLY=tests/unit/clamp.test.js` runs some of them.
+TEST_FILES := $(sort $(wildcard tests/*/*.test.js))
+ONLY ?= $(TEST_FILES)
+test: setup-test dist types c-tests build/$(NATIVE)/libtamp.a build/modules.stamp
+	node --test $(ONLY)
+
+BENCHES ?= $(sort $(wildcard tests/bench/*.bench.js))
+bench: dist build/modules.stamp
+	node tests/bench/run.js $(BENCHES)
+
+# `make fuzz SECONDS=600 FUZZ=cursor` runs one of them for ten minutes. tools/fuzz.sh says where seeds go.
+FUZZ ?= $(patsubst tests/fuzz/%_fuzz.c,%,$(sort $(wildcard tests/fuzz/*_fuzz.c)))
+CLANG = $(shell tools/clang.sh)
+$(eval $(call compile,fuzz,$$(CLANG),-fsanitize=fuzzer-no-link $(SANITIZE)))
+build/fuzz/bin/%: build/fuzz/tests/fuzz/%_fuzz.o $(NATIVE_SOURCES:%.c=build/fuzz/%.o) build/fuzz/cJSON.o
+	@mkdir -p $(@D)
+	$(call run,link,$@,$(CLANG) -fsanitize=fuzzer $(SANITIZE) $^ -lm -o $@)
+.PHONY: fuzzers
+fuzzers: setup-fuzz
+	@$(MAKE) --no-print-directory $(FUZZ:%=build/fuzz/bin/%)
+fuzz: fuzzers
+	@tools/fuzz.sh $(SECONDS) $(FUZZ)
+
+.PHONY: help clean
+help:
+	@echo 'make demo    build and serve the demo page on http://localhost:$(PORT) (PORT=)'
+	@echo 'make test    build and run every test (ONLY=tests/unit/some.test.js)'
+	@echo 'make bench   the benchmarks, each against its peer (BENCHES=tests/bench/some.bench.js)'
+	@echo 'make fuzz    the fuzzers (SECONDS=60 each, FUZZ=name)'
+	@echo 'make all     dist/ as it is published; make dist the same without type declarations, faster'
+	@echo 'make native  the core as static libraries, optimised and sanitized'
+	@echo 'make clean   remove build/ and dist/'
 clean:
 	rm -rf build dist
-.PHONY: clean
