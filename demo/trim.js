@@ -1,0 +1,279 @@
+import { MessageError, PolicyError, core } from './core.js';
+import { Code, literal } from './code.js';
+import { $, download, h, once, settle } from './dom.js';
+import { bytes as size, count, milliseconds, percent, plural } from './format.js';
+import { MessageList } from './messages.js';
+import { PolicyEditor } from './policy-editor.js';
+import { reportText } from './report.js';
+import { applyStory, readStory } from './story.js';
+import { needsModel } from './strategies.js';
+import { tabs } from './tabs.js';
+import { Timeline } from './timeline.js';
+import { FileProblem, guessFormat, parseTranscript } from './transcript.js';
+import { validate } from './validator.js';
+
+const FORMATS = { 'ag-ui': 'AG-UI', openai: 'OpenAI' };
+const SAMPLE = { url: new URL('./sample.json', import.meta.url), name: 'sample.json', title: 'The sample: a coding agent hunts down a duplicate mail' };
+
+/** The trimmer panel. Called once, when it is first shown. */
+export async function start() {
+  const tamp = await core();
+  const trimmer = new Trimmer(tamp);
+  await trimmer.openSample();
+}
+
+class Trimmer {
+  #tamp;
+  #file = null;
+  #story = null;
+  #compaction = null;
+  #policy = null;
+  #editor;
+  #timeline;
+  #list;
+  #code;
+  #reportText;
+  #reportJson;
+  #turn = 0;
+  #run = once(() => this.#compact());
+  #say = settle((text) => { $('#result-status').textContent = text; }, 600);
+
+  constructor(tamp) {
+    this.#tamp = tamp;
+    this.#list = new MessageList($('#pane-messages'));
+    this.#timeline = new Timeline($('#timeline'), (entry) => {
+      this.#tabs.select('tab-messages');
+      this.#list.open(entry);
+    });
+    this.#tabs = tabs($('#tabs'));
+    this.#code = new Code($('#pane-code'), 'The JavaScript that does this');
+    this.#reportText = h('pre', { class: 'report', tabindex: '0', role: 'region', 'aria-label': 'Report' });
+    this.#reportJson = h('pre', { class: 'report', tabindex: '0', role: 'region', 'aria-label': 'Report as JSON', hidden: true });
+    const form = (json) => {
+      this.#reportText.hidden = json;
+      this.#reportJson.hidden = !json;
+      asText.setAttribute('aria-pressed', String(!json));
+      asJson.setAttribute('aria-pressed', String(json));
+    };
+    const asText = h('button', { type: 'button', 'aria-pressed': 'true', onclick: () => form(false) }, 'Text');
+    const asJson = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => form(true) }, 'JSON');
+    $('#pane-report').replaceChildren(
+      h('div', { class: 'pane-tools' },
+        h('div', { class: 'segmented', role: 'group', 'aria-label': 'Form of the report' }, asText, asJson),
+        h('button', { type: 'button', class: 'button', onclick: () => this.#downloadReport() }, 'Download the report')),
+      this.#reportText, this.#reportJson);
+    this.#editor = new PolicyEditor($('#policy'), {
+      check: (policy) => tamp.checkPolicy(policy),
+      onChange: (policy, problems) => this.#setPolicy(policy, problems),
+    });
+    $('#use-sample').addEventListener('click', () => this.openSample());
+    $('#download').addEventListener('click', () => this.#download());
+    $('#choose').addEventListener('change', (event) => {
+      const [file] = event.target.files;
+      if (file) this.openFile(file);
+      event.target.value = '';
+    });
+    this.#acceptDrops();
+    this.#editor.setPreset('fit');
+  }
+
+  #tabs;
+
+  #acceptDrops() {
+    const veil = $('#dropping');
+    const carriesFiles = (event) => event.dataTransfer?.types.includes('Files');
+    addEventListener('dragover', (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      veil.hidden = false;
+    });
+    addEventListener('dragleave', (event) => {
+      if (event.relatedTarget === null) veil.hidden = true;
+    });
+    addEventListener('drop', (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      veil.hidden = true;
+      location.hash = '#trim';
+      const { files, items } = event.dataTransfer;
+      if (items[0]?.webkitGetAsEntry?.()?.isDirectory) return this.#complain('That is a folder. Drop one transcript file.');
+      if (files.length > 1) return this.#complain(`Those are ${files.length} files. Drop one at a time.`);
+      if (files.length === 1) this.openFile(files[0]);
+    });
+  }
+
+  async openSample() {
+    const turn = ++this.#turn;
+    try {
+      const response = await fetch(SAMPLE.url);
+      if (!response.ok) throw new Error(`the server answered ${response.status}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      if (turn === this.#turn) this.#open({ name: SAMPLE.name, title: SAMPLE.title, bytes });
+    } catch (error) {
+      if (turn === this.#turn) this.#complain(`The sample did not load (${error.message}). Is the server still running? You can also choose a file of your own.`);
+    }
+  }
+
+  async openFile(file) {
+    const turn = ++this.#turn;
+    $('#source-facts').textContent = `Reading ${file.name}…`;
+    try {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      if (turn === this.#turn) this.#open({ name: file.name, title: file.name, bytes });
+    } catch (error) {
+      if (turn === this.#turn) this.#complain(`${file.name} could not be read (${error.message}). Is it still there, and may the browser read it?`);
+    }
+  }
+
+  #open({ name, title, bytes }) {
+    try {
+      const { messages, container, key } = parseTranscript(bytes);
+      const format = guessFormat(messages);
+      this.#story = readStory(this.#tamp, messages, format);
+      this.#file = { name, title, bytes, container, key, format };
+    } catch (error) {
+      return this.#complain(this.#sentence(error, name));
+    }
+    const { inspection } = this.#story;
+    $('#source-problem').hidden = true;
+    $('#source-name').textContent = title;
+    const broken = inspection.problems.length;
+    $('#source-facts').textContent = [
+      FORMATS[this.#file.format] ?? this.#file.format,
+      plural(inspection.messages, 'message'),
+      plural(inspection.turns, 'turn'),
+      plural(inspection.tokens, 'token'),
+      size(bytes.length),
+      broken ? `${plural(broken, 'problem')} a provider would refuse` : null,
+    ].filter(Boolean).join(' · ');
+    const round = (n, to) => Math.max(to, Math.ceil((n * 1.05) / to) * to);
+    this.#editor.setRanges({
+      tokens: round(inspection.tokens, 1000),
+      messages: round(inspection.messages, 10),
+      bytes: round(bytes.length, 1000),
+      groups: round(inspection.groups.length, 5),
+      turns: Math.max(3, inspection.turns),
+      results: round(inspection.messages / 2, 5),
+    });
+    this.#run();
+  }
+
+  /** What went wrong with a file, and what to do about it. */
+  #sentence(error, name) {
+    if (error instanceof FileProblem) return `${name}: ${error.message}`;
+    if (error instanceof MessageError) return `${name}: ${error.message}${/[.!?]$/.test(error.message) ? '' : '.'} Message ${error.index + 1} of the file has to be put right, or taken out, first.`;
+    return `${name} could not be trimmed: ${error.message}`;
+  }
+
+  #complain(text) {
+    const problem = $('#source-problem');
+    problem.textContent = text;
+    problem.hidden = false;
+    if (!this.#file) $('#source-facts').textContent = 'Choose a file, or use the sample.';
+    else if ($('#source-facts').textContent.startsWith('Reading')) $('#source-facts').textContent = `Still showing ${this.#file.name}.`;
+  }
+
+  #setPolicy(policy, problems) {
+    const notice = $('#result-notice');
+    notice.hidden = problems.length === 0;
+    if (problems.length > 0) {
+      notice.textContent = `The policy has ${plural(problems.length, 'problem')}; what you see is the result of the last one that was fine.`;
+      return;
+    }
+    this.#policy = policy;
+    this.#run();
+  }
+
+  async #compact() {
+    if (!this.#story || !this.#policy) return;
+    const { messages, format } = this.#story;
+    const policy = this.#policy;
+    const started = performance.now();
+    let compaction;
+    try {
+      compaction = needsModel(policy)
+        ? await this.#tamp.compactAsync(messages, policy, { format, summarize: standIn })
+        : this.#tamp.compact(messages, policy, { format });
+    } catch (error) {
+      const notice = $('#result-notice');
+      notice.hidden = false;
+      notice.textContent = error instanceof PolicyError ? error.problems.map(({ message }) => message).join(' ') : this.#sentence(error, this.#file.name);
+      return;
+    }
+    if (policy !== this.#policy) return;
+    this.#compaction = compaction;
+    this.#show(compaction, performance.now() - started);
+  }
+
+  #show(compaction, took) {
+    const { report } = compaction;
+    const entries = applyStory(this.#tamp, this.#story, compaction);
+    this.#timeline.show(entries, this.#story.inspection.groups);
+    this.#list.show(entries);
+    const saved = report.tokensBefore - report.tokensAfter;
+    $('#stat-tokens').replaceChildren(h('span', { class: 'was' }, count(report.tokensBefore)), h('span', { class: 'arrow', 'aria-label': 'to' }, '→'), h('strong', null, count(report.tokensAfter)), h('span', { class: 'less' }, saved > 0 ? `−${percent(saved, report.tokensBefore)}` : 'unchanged'));
+    $('#stat-meter').style.inlineSize = percent(report.tokensAfter, report.tokensBefore).replace(' ', '');
+    $('#stat-messages').replaceChildren(h('span', { class: 'was' }, count(compaction.before)), h('span', { class: 'arrow', 'aria-label': 'to' }, '→'), h('strong', null, count(compaction.after)));
+    $('#stat-messages-note').textContent = [
+      report.dropped.length ? `${count(report.dropped.length)} dropped` : null,
+      report.rewritten.length ? `${count(report.rewritten.length)} rewritten` : null,
+      report.added.length ? `${count(report.added.length)} added` : null,
+    ].filter(Boolean).join(', ') || 'nothing had to go';
+    const verdict = validate(compaction.messages);
+    const valid = $('#stat-valid');
+    valid.textContent = verdict.ok ? (report.fits ? 'Yes' : 'Yes, but too big') : 'No';
+    valid.dataset.verdict = verdict.ok ? (report.fits ? 'good' : 'mixed') : 'bad';
+    $('#stat-valid-note').textContent = verdict.ok ? (report.fits ? 'every call has its result' : report.reason ?? 'the budget could not be met') : verdict.problem;
+    $('#stat-time').textContent = milliseconds(took);
+    $('#download').disabled = false;
+    this.#reportText.textContent = reportText(this.#file.name, compaction, this.#policy);
+    this.#reportJson.textContent = JSON.stringify(report, null, 2);
+    this.#code.show(this.#lines());
+    this.#say(`${plural(report.tokensBefore, 'token')} before, ${count(report.tokensAfter)} after. ${plural(report.dropped.length, 'message')} dropped, ${count(report.rewritten.length)} rewritten. ${verdict.ok ? 'A provider would accept the result.' : `A provider would refuse the result: ${verdict.problem}`}`);
+  }
+
+  /** The lines of JS that do what the panel just did. */
+  #lines() {
+    const { format } = this.#file;
+    const model = needsModel(this.#policy);
+    const options = [format === 'ag-ui' ? null : `format: '${format}'`, model ? 'summarize' : null].filter(Boolean).join(', ');
+    return [
+      "import { loadTamp } from 'tamp';",
+      '',
+      'const tamp = await loadTamp();',
+      `const policy = ${literal(this.#policy)};`,
+      ...(model ? ['const summarize = async ({ text, prompt }) => askYourModel(prompt, text);'] : []),
+      `const { messages, removed, report } = ${model ? 'await tamp.compactAsync' : 'tamp.compact'}(history, policy${options ? `, { ${options} }` : ''});`,
+      `// here: ${plural(this.#compaction.report.tokensBefore, 'token')} became ${count(this.#compaction.report.tokensAfter)}; removed is ${this.#compaction.removed}`,
+    ].join('\n');
+  }
+
+  #download() {
+    const { name, bytes, container, key, format } = this.#file;
+    const target = name.replace(/(\.[a-z0-9]+)?$/i, (suffix) => `.trimmed${suffix || '.json'}`);
+    let blob;
+    if (container === 'json-array' && !needsModel(this.#policy)) {
+      // Untouched messages come back byte for byte.
+      blob = new Blob([this.#tamp.compactText(bytes, this.#policy, { format }).bytes], { type: 'application/json' });
+    } else if (container === 'jsonl') {
+      blob = new Blob([this.#compaction.messages.map((message) => JSON.stringify(message)).join('\n'), '\n'], { type: 'application/jsonl' });
+    } else {
+      const { messages } = this.#compaction;
+      const value = key === null ? messages : { ...JSON.parse(new TextDecoder().decode(bytes)), [key]: messages };
+      blob = new Blob([JSON.stringify(value, null, 2), '\n'], { type: 'application/json' });
+    }
+    download(blob, target);
+  }
+
+  #downloadReport() {
+    if (!this.#compaction) return;
+    const json = this.#reportText.hidden;
+    const text = json ? this.#reportJson.textContent : this.#reportText.textContent;
+    download(new Blob([text, '\n'], { type: json ? 'application/json' : 'text/plain' }), json ? 'report.json' : 'report.txt');
+  }
+}
+
+/** In place of a model: a text that says what a model would have been given. */
+function standIn({ messages, tokens }) {
+  return `(Here your model's summary of ${plural(messages.length, 'message')}, ${plural(tokens, 'token')}, would stand.)`;
+}
