@@ -44,8 +44,9 @@ typedef struct TampText {
   size_t length;
 } TampText;
 
-/* A literal as a text. */
-#define TAMP_TEXT(literal) ((TampText){(const uint8_t *)("" literal), sizeof(literal) - 1})
+/* A literal as the initialiser of a text, static ones too, and as a text. */
+#define TAMP_TEXT_INIT(literal) {(const uint8_t *)("" literal), sizeof(literal) - 1}
+#define TAMP_TEXT(literal) ((TampText)TAMP_TEXT_INIT(literal))
 
 /* The text of a string value. Points into `text` itself when there is nothing to decode, else into `arena`.
  * A lone surrogate escape becomes U+FFFD. Any other type gives an empty text. */
