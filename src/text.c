@@ -128,6 +128,19 @@ static const uint8_t *step_back(const uint8_t *at, const uint8_t *first) {
   return lead + length == at ? lead : at - 1;
 }
 
+/* Does the run of extending characters that ends with `code`, at `at`, hold a linker? */
+static bool is_linked(const uint8_t *at, uint32_t code, const uint8_t *first) {
+  while (extends_cluster(code)) {
+    if (is_linker(code)) return true;
+    if (at == first) return false;
+    const uint8_t *const earlier = step_back(at, first);
+    size_t length;
+    code = tamp_utf8_decode(earlier, at, &length);
+    at = earlier;
+  }
+  return false;
+}
+
 /* May a text be cut at `at`? Both ends are cuts. */
 static bool is_boundary(const uint8_t *at, const uint8_t *first, const uint8_t *end) {
   if (at == first || at == end) return true;
@@ -140,7 +153,7 @@ static bool is_boundary(const uint8_t *at, const uint8_t *first, const uint8_t *
   if (is_control(left) || is_control(right)) return true;
   if (extends_cluster(right)) return false;
   if (left == 0x200d) return false;
-  if (is_linker(left)) return right < 0x900 || right >= 0xd80; /* letters of other scripts */
+  if (right >= 0x900 && right < 0xd80 && is_linked(before, left, first)) return false;
   if (is_hangul(left)) {
     return !is_following_jamo(right) && !(is_leading_jamo(left) && is_hangul(right));
   }
