@@ -21,8 +21,8 @@ export class Code {
         } catch {
           const range = document.createRange();
           range.selectNodeContents(this.#pre);
-          getSelection().removeAllRanges();
-          getSelection().addRange(range);
+          document.getSelection().removeAllRanges();
+          document.getSelection().addRange(range);
           button.textContent = 'Selected: press Ctrl C';
         }
         setTimeout(() => { button.textContent = 'Copy'; }, 2500);

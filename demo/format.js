@@ -38,7 +38,6 @@ export function oneLine(text, length = 200) {
  */
 export function visible(text) {
   return text
-    // eslint-disable-next-line no-control-regex
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, (c) => (c === '\u007f' ? '␡' : String.fromCodePoint(0x2400 + c.charCodeAt(0))))
     .replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, (c) => `⟨U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }

@@ -11,7 +11,6 @@ const STATES = [['all', 'All'], ['kept', 'Kept'], ['rewritten', 'Rewritten'], ['
  * when a row is opened, so that a long transcript is there at once.
  */
 export class MessageList {
-  #root;
   #entries = [];
   #shown = [];
   #made = 0;
@@ -21,7 +20,6 @@ export class MessageList {
   #filters;
 
   constructor(root) {
-    this.#root = root;
     this.#filters = h('div', { class: 'segmented', role: 'group', 'aria-label': 'Which messages to show' });
     this.#list = h('ol', { class: 'messages' });
     this.#end = h('div', { class: 'more' }, h('button', { type: 'button', onclick: () => this.#more() }, 'Show more messages'));

@@ -13,7 +13,6 @@ export class PolicyEditor {
   #steps = [];
   #budget = null;
   #json;
-  #jsonShown = false;
   #flat = true;
   #policy = null;
   #ranges = { tokens: 128000, messages: 400, bytes: 1000000, groups: 60, turns: 20, results: 60, characters: 8000 };
@@ -151,7 +150,6 @@ export class PolicyEditor {
   }
 
   #showJson(shown) {
-    this.#jsonShown = shown;
     $('#policy-form', this.#root).hidden = shown;
     $('#policy-json', this.#root).hidden = !shown;
     $('#as-form', this.#root).setAttribute('aria-pressed', String(!shown));
