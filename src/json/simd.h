@@ -91,9 +91,9 @@ static inline size_t tamp_scalar_characters(const uint8_t *at, const uint8_t *en
 
 /* --- Sixteen lanes ---------------------------------------------------------------------------------- */
 
-/* A target gives: TampLanes; load; lanes that equal a byte or are below one, all ones or all zeros; bits set
- * in every lane; either of two; a mask of such lanes, with TAMP_LANE_BITS bits for each, the first lane
- * lowest; and the same of the lanes of 0x80 or more. */
+/* A target gives: TampLanes; load and splat; lanes that equal a byte or are below one, all ones or all zeros;
+ * or, and, xor; a mask of such lanes, with TAMP_LANE_BITS bits for each, the first lane lowest; and the same
+ * of the lanes of 0x80 or more. */
 #if !defined(TAMP_NO_SIMD) && defined(__wasm_simd128__)
 
 #include <wasm_simd128.h>
@@ -107,10 +107,10 @@ static inline TampLanes tamp_lanes_equal(TampLanes lanes, uint8_t byte) {
 static inline TampLanes tamp_lanes_below(TampLanes lanes, uint8_t limit) {
   return wasm_u8x16_lt(lanes, wasm_i8x16_splat((int8_t)limit));
 }
-static inline TampLanes tamp_lanes_set(TampLanes lanes, uint8_t bits) {
-  return wasm_v128_or(lanes, wasm_i8x16_splat((int8_t)bits));
-}
+static inline TampLanes tamp_lanes_splat(uint8_t byte) { return wasm_i8x16_splat((int8_t)byte); }
 static inline TampLanes tamp_lanes_or(TampLanes a, TampLanes b) { return wasm_v128_or(a, b); }
+static inline TampLanes tamp_lanes_and(TampLanes a, TampLanes b) { return wasm_v128_and(a, b); }
+static inline TampLanes tamp_lanes_xor(TampLanes a, TampLanes b) { return wasm_v128_xor(a, b); }
 static inline uint64_t tamp_lanes_mask(TampLanes lanes) {
   return (uint64_t)(uint32_t)wasm_i8x16_bitmask(lanes);
 }
@@ -131,10 +131,10 @@ static inline TampLanes tamp_lanes_equal(TampLanes lanes, uint8_t byte) {
 static inline TampLanes tamp_lanes_below(TampLanes lanes, uint8_t limit) {
   return _mm_cmpeq_epi8(_mm_min_epu8(lanes, _mm_set1_epi8((char)(limit - 1))), lanes);
 }
-static inline TampLanes tamp_lanes_set(TampLanes lanes, uint8_t bits) {
-  return _mm_or_si128(lanes, _mm_set1_epi8((char)bits));
-}
+static inline TampLanes tamp_lanes_splat(uint8_t byte) { return _mm_set1_epi8((char)byte); }
 static inline TampLanes tamp_lanes_or(TampLanes a, TampLanes b) { return _mm_or_si128(a, b); }
+static inline TampLanes tamp_lanes_and(TampLanes a, TampLanes b) { return _mm_and_si128(a, b); }
+static inline TampLanes tamp_lanes_xor(TampLanes a, TampLanes b) { return _mm_xor_si128(a, b); }
 static inline uint64_t tamp_lanes_mask(TampLanes lanes) {
   return (uint64_t)(uint32_t)_mm_movemask_epi8(lanes);
 }
@@ -153,10 +153,10 @@ static inline TampLanes tamp_lanes_equal(TampLanes lanes, uint8_t byte) {
 static inline TampLanes tamp_lanes_below(TampLanes lanes, uint8_t limit) {
   return vcltq_u8(lanes, vdupq_n_u8(limit));
 }
-static inline TampLanes tamp_lanes_set(TampLanes lanes, uint8_t bits) {
-  return vorrq_u8(lanes, vdupq_n_u8(bits));
-}
+static inline TampLanes tamp_lanes_splat(uint8_t byte) { return vdupq_n_u8(byte); }
 static inline TampLanes tamp_lanes_or(TampLanes a, TampLanes b) { return vorrq_u8(a, b); }
+static inline TampLanes tamp_lanes_and(TampLanes a, TampLanes b) { return vandq_u8(a, b); }
+static inline TampLanes tamp_lanes_xor(TampLanes a, TampLanes b) { return veorq_u8(a, b); }
 /* NEON has no move-mask: narrowing 16-bit pairs by 4 leaves 4 bits of each lane. */
 static inline uint64_t tamp_lanes_mask(TampLanes lanes) {
   return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(lanes), 4)), 0);
@@ -170,6 +170,8 @@ static inline uint64_t tamp_lanes_high(TampLanes lanes) {
 /* --- The scans -------------------------------------------------------------------------------------- */
 
 #ifdef TAMP_SIMD
+
+#define TAMP_ALL_LANES (UINT64_MAX >> (64 - 16 * TAMP_LANE_BITS))
 
 static inline size_t tamp_first_lane(uint64_t mask) {
   return (size_t)__builtin_ctzll(mask) / TAMP_LANE_BITS;
@@ -213,7 +215,7 @@ static inline const uint8_t *tamp_scan_ascii(const uint8_t *at, const uint8_t *e
 static inline const uint8_t *tamp_scan_token(const uint8_t *at, const uint8_t *end) {
   for (; end - at >= 16; at += 16) {
     const TampLanes lanes = tamp_lanes_load(at);
-    const TampLanes folded = tamp_lanes_set(lanes, 0x20); /* [ and { are one, ] and } too */
+    const TampLanes folded = tamp_lanes_or(lanes, tamp_lanes_splat(0x20)); /* [ as {, ] as } */
     const uint64_t stops = tamp_lanes_mask(tamp_lanes_or(
         tamp_lanes_or(tamp_lanes_equal(lanes, '"'), tamp_lanes_equal(lanes, 0x01)),
         tamp_lanes_or(tamp_lanes_equal(folded, '{'), tamp_lanes_equal(folded, '}'))));
@@ -268,8 +270,48 @@ static inline size_t tamp_scan_characters(const uint8_t *at, const uint8_t *end)
   return count + tamp_scalar_characters(at, end);
 }
 
+/* Are the 16 bytes at `at`, with up to three before them to complete, a stretch of UTF-8? */
+static inline bool tamp_lanes_are_utf8(const uint8_t *at) {
+  const TampLanes lanes = tamp_lanes_load(at);
+  const TampLanes before1 = tamp_lanes_load(at - 1);
+  const TampLanes before2 = tamp_lanes_load(at - 2);
+  const TampLanes before3 = tamp_lanes_load(at - 3);
+  /* A continuation stands exactly where a lead wants one: one, two or three bytes behind it. */
+  const TampLanes tails = tamp_lanes_below(tamp_lanes_xor(lanes, tamp_lanes_splat(0x80)), 0x40);
+  const TampLanes unwanted =
+      tamp_lanes_and(tamp_lanes_below(before1, 0xc0),
+                     tamp_lanes_and(tamp_lanes_below(before2, 0xe0), tamp_lanes_below(before3, 0xf0)));
+  if (tamp_lanes_mask(tamp_lanes_xor(tails, unwanted)) != TAMP_ALL_LANES) return false;
+  /* Four leads narrow the range of the next byte (table 3-7), and some bytes are no leads at all. */
+  const TampLanes from_a0 = tamp_lanes_xor(tamp_lanes_below(lanes, 0xa0), tamp_lanes_splat(0xff));
+  const TampLanes from_90 = tamp_lanes_xor(tamp_lanes_below(lanes, 0x90), tamp_lanes_splat(0xff));
+  const TampLanes narrow = tamp_lanes_or(
+      tamp_lanes_or(tamp_lanes_and(tamp_lanes_equal(before1, 0xe0), tamp_lanes_below(lanes, 0xa0)),
+                    tamp_lanes_and(tamp_lanes_equal(before1, 0xed), from_a0)),
+      tamp_lanes_or(tamp_lanes_and(tamp_lanes_equal(before1, 0xf0), tamp_lanes_below(lanes, 0x90)),
+                    tamp_lanes_and(tamp_lanes_equal(before1, 0xf4), from_90)));
+  const TampLanes no_lead =
+      tamp_lanes_or(tamp_lanes_below(tamp_lanes_xor(lanes, tamp_lanes_splat(0xc0)), 2),
+                    tamp_lanes_xor(tamp_lanes_below(lanes, 0xf5), tamp_lanes_splat(0xff)));
+  return tamp_lanes_mask(tamp_lanes_or(narrow, no_lead)) == 0;
+}
+
+/* A position in [at, end] between characters up to which all is UTF-8; it may stop early, by less than 32
+ * bytes before a fault or `end`. Before `at` stand three bytes or more, the end of whole characters. */
+static inline const uint8_t *tamp_scan_utf8(const uint8_t *at, const uint8_t *end) {
+  while (end - at >= 16 && tamp_lanes_are_utf8(at)) at += 16;
+  if (at[-1] >= 0xc0) return at - 1;
+  if (at[-2] >= 0xe0) return at - 2;
+  if (at[-3] >= 0xf0) return at - 3;
+  return at;
+}
+
 #else
 
+static inline const uint8_t *tamp_scan_utf8(const uint8_t *at, const uint8_t *end) {
+  (void)end;
+  return at;
+}
 static inline const uint8_t *tamp_scan_string(const uint8_t *at, const uint8_t *end, bool *high) {
   return tamp_scalar_string(at, end, high);
 }

@@ -125,7 +125,7 @@ static void utf8(void) {
                                   0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0,
                                   0xf1, 0xf3, 0xf4, 0xf5, 0xf7, 0xf8, 0xff};
   enum { EDGES = sizeof edges };
-  uint8_t bytes[24];
+  uint8_t bytes[150];
   bool agreed = true;
   for (uint32_t code = 0; code < EDGES * EDGES * EDGES * EDGES; code++) {
     bytes[0] = edges[code % EDGES];
@@ -134,19 +134,26 @@ static void utf8(void) {
     bytes[3] = edges[code / (EDGES * EDGES * EDGES)];
     const uint8_t *plain = plain_valid(bytes, bytes + 4);
     agreed = agreed && tamp_utf8_valid(bytes, bytes + 4) == plain;
+    /* The same in the middle of a vector. */
+    static uint8_t padded[44];
+    if (code == 0) memset(padded, 'x', sizeof padded);
+    memcpy(padded + 20, bytes, 4);
+    const uint8_t *shifted = tamp_utf8_valid(padded, padded + sizeof padded);
+    agreed = agreed && shifted == plain_valid(padded, padded + sizeof padded);
   }
   CHECK(agreed);
-  for (int round = 0; round < 20000; round++) {
+  for (int round = 0; round < 30000; round++) {
     const size_t length = random_below(sizeof bytes + 1);
     for (size_t i = 0; i < length;) {
       uint8_t character[4];
-      uint32_t code = random_below(4) == 0 ? random_below(0x110000) : random_below(0x3000);
+      static const uint32_t below[] = {0x80, 0x80, 0x800, 0x3000, 0x10000, 0x110000};
+      uint32_t code = random_below(below[random_below(1 + (uint32_t)round % 6)]);
       if (code >= 0xd800 && code < 0xe000) code = 'x';
       size_t count = tamp_utf8_encode(code, character);
       for (size_t k = 0; k < count && i < length; k++) bytes[i++] = character[k];
     }
     if (length > 0 && random_below(3) == 0) {
-      bytes[random_below((uint32_t)length)] = (uint8_t)random_below(256);
+      bytes[random_below((uint32_t)length)] = edges[random_below(EDGES)];
     }
     uint8_t *tight = exact_copy((TampText){bytes, length});
     agreed = agreed && tamp_utf8_valid(tight, tight + length) == plain_valid(tight, tight + length);
