@@ -81,9 +81,10 @@ static size_t next_chunk_size(const TampArena *arena) {
   return (doubled < MAX_CHUNK ? doubled : MAX_CHUNK) - HEADER;
 }
 
-/* Puts a new regular chunk in front. */
-static bool add_chunk(TampArena *arena) {
-  TampBlock *chunk = resize_block(arena, NULL, next_chunk_size(arena));
+/* Puts a new regular chunk of at least `size` bytes in front. */
+static bool add_chunk(TampArena *arena, size_t size) {
+  const size_t ordinary = next_chunk_size(arena);
+  TampBlock *chunk = resize_block(arena, NULL, size > ordinary ? size : ordinary);
   if (chunk == NULL) return false;
   chunk->older = arena->chunks;
   chunk->newer = NULL;
@@ -98,7 +99,7 @@ static size_t room(const TampArena *arena) {
 }
 
 static void *alloc_own_chunk(TampArena *arena, size_t size) {
-  if (room(arena) < PIECE_ALIGNMENT && !add_chunk(arena)) return NULL;
+  if (room(arena) < PIECE_ALIGNMENT && !add_chunk(arena, 0)) return NULL;
   TampBlock *chunk = resize_block(arena, NULL, size);
   if (chunk == NULL) return NULL;
   arena->used += PIECE_ALIGNMENT;
@@ -115,10 +116,28 @@ void *tamp_arena_alloc(TampArena *arena, size_t size) {
   if (size == 0) size = PIECE_ALIGNMENT;
   if (size > room(arena)) {
     if (size > next_chunk_size(arena) / 4) return alloc_own_chunk(arena, size);
-    if (!add_chunk(arena)) return NULL;
+    if (!add_chunk(arena, size)) return NULL;
   }
   void *piece = block_bytes(arena->chunks) + arena->used;
   arena->used += size;
+  return piece;
+}
+
+uint8_t *tamp_arena_room(TampArena *arena, size_t size, size_t keep, size_t *capacity) {
+  if (size > SIZE_MAX - HEADER - PIECE_ALIGNMENT) return NULL;
+  const size_t needed = (size + PIECE_ALIGNMENT - 1) & ~(PIECE_ALIGNMENT - 1);
+  if (needed > room(arena) || arena->chunks == NULL) {
+    const uint8_t *old = arena->chunks == NULL ? NULL : block_bytes(arena->chunks) + arena->used;
+    if (!add_chunk(arena, needed)) return NULL;
+    if (old != NULL && keep > 0) memcpy(block_bytes(arena->chunks), old, keep);
+  }
+  *capacity = room(arena) & ~(PIECE_ALIGNMENT - 1);
+  return block_bytes(arena->chunks) + arena->used;
+}
+
+void *tamp_arena_take(TampArena *arena, size_t length) {
+  void *piece = block_bytes(arena->chunks) + arena->used;
+  arena->used += (length + PIECE_ALIGNMENT - 1) & ~(PIECE_ALIGNMENT - 1);
   return piece;
 }
 

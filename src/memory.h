@@ -42,6 +42,14 @@ void tamp_arena_free(TampArena *arena);
 /* `size` bytes aligned to 8, not initialised, or NULL. A size of 0 gives a valid pointer. */
 void *tamp_arena_alloc(TampArena *arena, size_t size);
 
+/* Room for a piece whose size is not known yet: at least `size` bytes that tamp_arena_take then cuts from,
+ * with `*capacity` what there is. `keep` bytes of the room given before are copied to its start. NULL on
+ * failure. Any allocation ends the room. */
+uint8_t *tamp_arena_room(TampArena *arena, size_t size, size_t keep, size_t *capacity);
+
+/* The first `length` bytes of the room become a piece. */
+void *tamp_arena_take(TampArena *arena, size_t length);
+
 TampMark tamp_arena_mark(const TampArena *arena);
 
 /* Frees every piece cut since `mark`. Arrays are not touched. */

@@ -92,6 +92,35 @@ static void marks(void) {
   CHECK(heap.live == 0);
 }
 
+static void rooms(void) {
+  TEST("a piece may be filled before its size is known, and moves as it grows");
+  TestHeap heap = {0};
+  TampArena arena;
+  tamp_arena_init(&arena, test_heap_allocator(&heap));
+  for (size_t length = 0; length < 3000000; length = length * 3 + 1) {
+    CHECK(tamp_arena_alloc(&arena, 24) != NULL);
+    size_t capacity = 0, filled = 0;
+    uint8_t *room = tamp_arena_room(&arena, 1, 0, &capacity);
+    while (room != NULL && filled < length) {
+      if (filled == capacity) room = tamp_arena_room(&arena, capacity * 2, filled, &capacity);
+      if (room != NULL) room[filled] = (uint8_t)(filled * 7);
+      filled++;
+    }
+    const uint8_t *piece = tamp_arena_take(&arena, length);
+    const uint8_t *next = tamp_arena_alloc(&arena, 8);
+    if (!CHECK(room != NULL && capacity >= length && piece == room && next != NULL)) return;
+    CHECK((uintptr_t)piece % 8 == 0 && (next >= piece + length || next + 8 <= piece));
+    bool kept = true;
+    for (size_t i = 0; i < length; i++) kept = kept && piece[i] == (uint8_t)(i * 7);
+    CHECK(kept);
+  }
+  size_t capacity = 0;
+  CHECK(tamp_arena_room(&arena, SIZE_MAX, 0, &capacity) == NULL);
+  CHECK(tamp_arena_room(&arena, SIZE_MAX - 20, 0, &capacity) == NULL);
+  tamp_arena_free(&arena);
+  CHECK(heap.live == 0);
+}
+
 static void arrays(void) {
   TEST("an array keeps its items when it grows, and any array can be given back first");
   TestHeap heap = {0};
@@ -168,6 +197,7 @@ static void failures(void) {
 int main(void) {
   pieces();
   marks();
+  rooms();
   arrays();
   failures();
   return test_end();
