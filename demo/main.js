@@ -3,9 +3,23 @@ import { $ } from './dom.js';
 /** Panels by the hash that shows them; each is loaded when it is first shown. */
 const PANELS = {
   trim: () => import('./trim.js'),
+  compare: async () => {
+    await begin('trim'); // it opens the transcript that is compared
+    return import('./compare.js');
+  },
 };
 
-const started = new Set();
+const starting = new Map();
+
+/** Start a panel once; a failed start may be tried again. */
+function begin(name) {
+  if (!starting.has(name)) {
+    const started = PANELS[name]().then(({ start }) => start());
+    starting.set(name, started);
+    started.catch(() => starting.delete(name));
+  }
+  return starting.get(name);
+}
 
 async function show() {
   const wanted = location.hash.slice(1);
@@ -16,15 +30,13 @@ async function show() {
     if (link.hash === `#${name}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  if (started.has(name)) return;
-  started.add(name);
+  $('#fatal').hidden = true;
   try {
-    await (await PANELS[name]()).start($(`#panel-${name}`));
+    await begin(name);
   } catch (error) {
-    started.delete(name);
     const fatal = $('#fatal');
     fatal.hidden = false;
-    fatal.textContent = `This page could not start: ${error.message} Load it again; if that does not help, run "make demo" again and look at what it prints.`;
+    fatal.textContent = `This panel could not start (${error.message}). Load it again; if that does not help, run "make demo" again and look at what it prints.`;
   }
 }
 

@@ -115,7 +115,7 @@ export function createDemoServer({ root = fileURLToPath(new URL('..', import.met
   const mounts = [
     { prefix: '/dist/', folder: dist },
     { prefix: '/vendor/', folder: join(root, 'build', 'demo') },
-    { prefix: '/', folder: join(root, 'demo'), hidden: ['server.js', 'server'] },
+    { prefix: '/', folder: join(root, 'demo'), hidden: ['server.js', 'server', 'vendor'] },
   ];
   return createServer((request, response) => {
     const [pathname] = (request.url ?? '/').split('?');

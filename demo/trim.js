@@ -3,6 +3,7 @@ import { Code, literal } from './code.js';
 import { $, download, h, once, settle } from './dom.js';
 import { bytes as size, count, milliseconds, percent, plural } from './format.js';
 import { MessageList } from './messages.js';
+import { opened } from './opened.js';
 import { PolicyEditor } from './policy-editor.js';
 import { reportText } from './report.js';
 import { applyStory, readStory } from './story.js';
@@ -131,6 +132,7 @@ class Trimmer {
       const format = guessFormat(messages);
       this.#story = readStory(this.#tamp, messages, format);
       this.#file = { name, title, bytes, container, key, format };
+      opened.set(this.#file, this.#story);
     } catch (error) {
       return this.#complain(this.#sentence(error, name));
     }

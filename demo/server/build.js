@@ -1,0 +1,62 @@
+/**
+ * Bundles what the page takes from npm, each into one file under build/demo (served as vendor/):
+ *
+ *   node demo/server/build.js                the bundles
+ *   node demo/server/build.js --site FOLDER  the bundles, and the whole page as a folder for any static host
+ */
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const out = join(root, 'build', 'demo');
+
+/** The core is on the page already: a bundle that needs it imports the same module. */
+const oneCore = {
+  name: 'one core',
+  setup(builder) {
+    builder.onResolve({ filter: /(^|\/)index\.js$/ }, ({ path, resolveDir }) =>
+      (resolve(resolveDir, path) === join(root, 'dist', 'index.js') ? { path: '../dist/index.js', external: true } : undefined));
+  },
+};
+
+async function bundle() {
+  const folder = join(root, 'demo', 'vendor');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.js'));
+  await rm(out, { recursive: true, force: true });
+  await build({
+    entryPoints: names.map((name) => join(folder, name)),
+    outdir: out,
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'browser',
+    minify: true,
+    legalComments: 'eof',
+    define: { 'process.env.NODE_ENV': '"production"', global: 'globalThis' },
+    plugins: [oneCore],
+    logLevel: 'warning',
+  });
+}
+
+async function site(folder) {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const serverOnly = new Set(['server.js', 'server', 'vendor']);
+  await cp(join(root, 'demo'), folder, { recursive: true, filter: (from) => !serverOnly.has(basename(from)) });
+  await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true, filter: (from) => !/\.(d\.ts|stamp)$/.test(from) });
+  await cp(out, join(folder, 'vendor'), { recursive: true });
+}
+
+await bundle();
+const at = process.argv.indexOf('--site');
+if (at > 0) {
+  const folder = process.argv[at + 1];
+  if (!folder) {
+    console.error('Say where the page should go: node demo/server/build.js --site FOLDER');
+    process.exit(2);
+  }
+  await site(resolve(folder));
+  console.log(`The page is in ${folder}. Any static host serves it, under any path.`);
+}
