@@ -8,9 +8,8 @@ import { loadTamp } from 'tamp';
 import { deepFreeze } from '../lib/freeze.js';
 import { checkShape } from '../lib/invariants.js';
 import { missing, openaiTranscripts } from '../lib/shared-data.js';
+import { toAgui } from '../lib/sessions.js';
 import { refusals, refusalsOfOpenAI } from '../lib/validators.js';
-
-/** @typedef {Record<string, any>} Message */
 
 const skip = missing ?? false;
 
@@ -58,19 +57,6 @@ function policiesFor(tokens, count) {
     { strategy: 'repair', head: 'user' },
   ];
 }
-
-/**
- * The same session as an AG-UI client holds it.
- *
- * @param {readonly Message[]} messages
- * @returns {Message[]}
- */
-const toAgui = (messages) => messages.map(({ tool_calls: toolCalls, tool_call_id: toolCallId, ...message }, index) => ({
-  id: `m${index}`,
-  ...message,
-  ...(toolCalls === undefined ? {} : { toolCalls }),
-  ...(toolCallId === undefined ? {} : { toolCallId }),
-}));
 
 describe('real OpenAI sessions', { skip }, () => {
   for (const { name, messages, bytes } of openaiTranscripts) {
