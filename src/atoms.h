@@ -1,0 +1,41 @@
+/* Atoms: every id and tool name of a history as a small number.
+ *
+ * Two texts are the same atom exactly when their bytes are equal, so that pairing compares integers. The
+ * table is open addressing over a 64-bit hash. Ids come from transcripts that may be hostile, and a fixed
+ * hash can be flooded, so a probe that gets long makes the table choose a new seed from everything it holds
+ * and build itself again. Atoms are numbered in the order they came, and the newest can be taken back. */
+#ifndef TAMP_ATOMS_H
+#define TAMP_ATOMS_H
+
+#include "json/value.h"
+
+typedef struct TampAtom {
+  const uint8_t *bytes;
+  uint32_t length;
+  uint64_t hash;
+} TampAtom;
+
+typedef struct TampAtoms {
+  TampArena *arena;
+  TampAtom *items;
+  uint32_t count;
+  uint32_t capacity;
+  uint32_t *slots; /* atom + 1, 0 for empty; a power of two of them */
+  uint32_t slot_count;
+  uint64_t seed;
+} TampAtoms;
+
+void tamp_atoms_init(TampAtoms *atoms, TampArena *arena);
+
+/* The atom of `text`, made when new. The bytes are not copied: they must live as long as the atom. */
+TampStatus tamp_atoms_intern(TampAtoms *atoms, TampText text, uint32_t *atom);
+
+/* TAMP_NONE when the text is no atom. */
+uint32_t tamp_atoms_find(const TampAtoms *atoms, TampText text);
+
+TampText tamp_atoms_text(const TampAtoms *atoms, uint32_t atom);
+
+/* Forgets the atoms from `count` on. */
+void tamp_atoms_truncate(TampAtoms *atoms, uint32_t count);
+
+#endif

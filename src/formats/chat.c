@@ -1,0 +1,124 @@
+#include "chat.h"
+
+#include <string.h>
+
+void tamp_mark_read(TampMessage *message, TampValue metadata) {
+  enum { PIN, SUMMARY, HEAD, MARKS };
+  static const TampText tamp_name = TAMP_TEXT_INIT("tamp");
+  static const TampText marks[MARKS] = {TAMP_TEXT_INIT("pin"), TAMP_TEXT_INIT("summary"), TAMP_TEXT_INIT("head")};
+  static const TampText summary_names[2] = {TAMP_TEXT_INIT("throughId"), TAMP_TEXT_INIT("covered")};
+  TampValue tamp, mark[MARKS], summary[2];
+  if (metadata.type != TAMP_JSON_OBJECT) return;
+  tamp_value_members(message->text, metadata, &tamp_name, 1, &tamp);
+  tamp_value_members(message->text, tamp, marks, MARKS, mark);
+  if (mark[PIN].type == TAMP_JSON_TRUE) message->flags |= TAMP_MESSAGE_PINNED;
+  if (mark[HEAD].type == TAMP_JSON_TRUE) message->flags |= TAMP_MESSAGE_HEAD;
+  if (mark[SUMMARY].type != TAMP_JSON_OBJECT) return;
+  message->flags |= TAMP_MESSAGE_SUMMARY;
+  tamp_value_members(message->text, mark[SUMMARY], summary_names, 2, summary);
+  message->through = summary[0];
+  (void)tamp_value_integer(message->text, summary[1], &message->covered);
+}
+
+void tamp_mark_write(const TampDraft *draft, TampWriter *writer) {
+  if (draft->flags & TAMP_MESSAGE_HEAD) {
+    tamp_writer_raw(writer, TAMP_TEXT("{\"head\":true}"));
+    return;
+  }
+  tamp_writer_raw(writer, TAMP_TEXT("{\"summary\":{\"throughId\":"));
+  tamp_writer_string(writer, draft->through);
+  tamp_writer_raw(writer, TAMP_TEXT(",\"covered\":"));
+  tamp_writer_integer(writer, draft->covered);
+  tamp_writer_raw(writer, TAMP_TEXT("}}"));
+}
+
+bool tamp_value_is_data_url(const uint8_t *text, TampValue value) {
+  static const char prefix[] = "data:";
+  if (value.type != TAMP_JSON_STRING) return false;
+  size_t header = value.flags & TAMP_VALUE_RAW ? TAMP_RAW_HEADER : 1;
+  return value.length > header + sizeof prefix - 1 &&
+         memcmp(text + value.at + header, prefix, sizeof prefix - 1) == 0;
+}
+
+/* The calls that go, as elements of their array. */
+static TampStatus drop_calls(const TampMessage *message, const TampEdit *edits, size_t count,
+                             TampText calls, TampSplices *splices) {
+  TampValue array, element;
+  tamp_value_members(message->text, message->whole, &calls, 1, &array);
+  uint32_t state = 0, length = 0, going = 0;
+  while (tamp_value_next(message->text, array, &state, &element)) length++;
+  uint8_t *gone = tamp_arena_alloc(splices->arena, length);
+  if (!gone) return TAMP_NO_MEMORY;
+  memset(gone, 0, length);
+  /* Elements and dropped calls are both in the order of the text. */
+  state = 0;
+  size_t next = 0;
+  for (uint32_t i = 0; tamp_value_next(message->text, array, &state, &element); i++) {
+    while (next < count && (edits[next].kind != TAMP_EDIT_DROP_CALL ||
+                            message->parts[edits[next].part].element.at < element.at)) {
+      next++;
+    }
+    if (next < count && message->parts[edits[next].part].element.at == element.at) {
+      gone[i] = 1;
+      going++;
+    }
+  }
+  if (going == length) {
+    tamp_splice_remove_members(splices, message->whole, &calls, 1);
+    /* Without calls a content of null is refused. */
+    TampText content_name = TAMP_TEXT("content");
+    TampValue content;
+    tamp_value_members(message->text, message->whole, &content_name, 1, &content);
+    if (content.type <= TAMP_JSON_NULL) {
+      tamp_splice_set_string(splices, message->whole, content_name, (TampText){0});
+    }
+  } else {
+    tamp_splice_remove_elements(splices, array, gone, length);
+  }
+  return TAMP_OK;
+}
+
+static void set_content(const TampMessage *message, TampText text, TampSplices *splices) {
+  tamp_splice_set_string(splices, message->whole, TAMP_TEXT("content"), text);
+}
+
+TampStatus tamp_edit_chat(const TampMessage *message, const TampEdit *edits, size_t count,
+                          TampText calls, TampArena *scratch, TampWriter *writer) {
+  TampSplices splices = tamp_splices(message, scratch);
+  bool drops = false;
+  for (size_t i = 0; i < count; i++) {
+    const TampEdit *edit = &edits[i];
+    const TampPart *part = edit->part < message->count ? &message->parts[edit->part] : NULL;
+    switch (edit->kind) {
+      case TAMP_EDIT_TEXT:
+        tamp_splice_string(&splices, part->text, edit->text);
+        break;
+      case TAMP_EDIT_ARGUMENTS:
+        /* A string that holds JSON stays one; a format's own JSON value stays that. */
+        if (part->text.type == TAMP_JSON_STRING) {
+          tamp_splice_string(&splices, part->text, edit->text);
+        } else {
+          tamp_splice_json(&splices, part->text, edit->text);
+        }
+        break;
+      case TAMP_EDIT_RESULT:
+        set_content(message, edit->text, &splices);
+        break;
+      case TAMP_EDIT_MEDIA:
+        tamp_splice_text_part(&splices, part->element, edit->text);
+        break;
+      case TAMP_EDIT_DROP_CALL:
+        drops = true;
+        break;
+      case TAMP_EDIT_COLLAPSE:
+        tamp_splice_remove_members(&splices, message->whole, &calls, 1);
+        set_content(message, edit->text, &splices);
+        break;
+    }
+  }
+  if (drops) {
+    TampStatus status = drop_calls(message, edits, count, calls, &splices);
+    if (status) return status;
+  }
+  return tamp_splices_write(&splices, message->whole, writer);
+}

@@ -1,0 +1,136 @@
+/* What every message format gives the core: facts about a message, and ways to write a changed one.
+ *
+ * A format knows JSON and nothing of strategies. Reading turns a message's bytes into a TampMessage: who
+ * speaks, and a flat list of parts with the spans of their values. Editing takes the same message and a few
+ * edits that name parts, and writes the message's JSON anew with all else byte for byte. A format is one
+ * file that fills one TampFormat, and one row in formats.c. */
+#ifndef TAMP_FORMAT_H
+#define TAMP_FORMAT_H
+
+#include "../json/cursor.h"
+#include "../json/writer.h"
+
+typedef enum TampRole {
+  TAMP_ROLE_SYSTEM, /* system and developer: instructions */
+  TAMP_ROLE_USER,
+  TAMP_ROLE_ASSISTANT,
+  TAMP_ROLE_TOOL,
+  TAMP_ROLE_REASONING,
+  TAMP_ROLE_ACTIVITY, /* for people; never sent to a model */
+  TAMP_ROLE_OTHER,    /* unknown: read like any other, may go */
+} TampRole;
+
+typedef enum TampPartKind {
+  TAMP_PART_TEXT,
+  TAMP_PART_REASONING,
+  TAMP_PART_CALL,
+  TAMP_PART_RESULT,
+  TAMP_PART_MEDIA, /* image, audio, video, document: weighs TAMP_MEDIA_TOKENS */
+} TampPartKind;
+
+enum {
+  TAMP_PART_OPAQUE = 1 << 0, /* CALL, REASONING: carries an encrypted value or a signature */
+  TAMP_PART_FAILED = 1 << 1, /* RESULT: the tool failed */
+  TAMP_PART_INLINE = 1 << 2, /* MEDIA: `text` is its bytes in base64 (a data URL's body included) */
+  TAMP_PART_AWAITS = 1 << 3, /* CALL: a person was asked to approve it, so it stays pending */
+  TAMP_PART_FREE_TEXT = 1 << 4, /* CALL: the arguments are text, not JSON (openai custom tools) */
+};
+
+/* One thing a model reads. Spans count from the message's text. */
+typedef struct TampPart {
+  uint8_t kind;  /* TampPartKind */
+  uint8_t flags; /* TAMP_PART_* */
+  uint32_t owner;    /* TEXT, MEDIA inside a result: the index of its RESULT part; else TAMP_NONE */
+  TampValue element; /* the value that stands for the part where it is one of several: an array's element */
+  TampValue text;    /* TEXT, REASONING: the string. CALL: the arguments, a string or a JSON value. RESULT: the
+                        content: a string, or an array whose TEXT and MEDIA parts follow. MEDIA: the data. */
+  TampValue id;      /* CALL, RESULT: the call's id */
+  TampValue name;    /* CALL: the tool's name. MEDIA: the media type, a string or nothing. */
+  TampValue error;   /* RESULT: the error text */
+} TampPart;
+
+enum {
+  TAMP_MESSAGE_PINNED = 1 << 0,  /* metadata.tamp.pin is true */
+  TAMP_MESSAGE_SUMMARY = 1 << 1, /* made by Tamp as a summary */
+  TAMP_MESSAGE_HEAD = 1 << 2,    /* made by Tamp's repair to stand in front */
+  TAMP_MESSAGE_OPAQUE = 1 << 3,  /* reasoning with an encrypted value */
+};
+
+/* A message as read. Its parts are an array of the arena it was prepared with, and are used again by the
+ * next message that is read into it. */
+typedef struct TampMessage {
+  const uint8_t *text; /* spans count from here */
+  TampValue whole;
+  TampValue id;     /* a string, or nothing */
+  uint8_t role;     /* TampRole */
+  uint8_t flags;    /* TAMP_MESSAGE_* */
+  bool raw;         /* the text may hold raw strings */
+  uint64_t covered; /* SUMMARY: how many messages it stands for */
+  TampValue through; /* SUMMARY: the id of the last one, a string or nothing */
+  TampArena *arena;
+  TampPart *parts;
+  uint32_t count;
+  uint32_t capacity;
+} TampMessage;
+
+typedef enum TampEditKind {
+  TAMP_EDIT_TEXT,      /* TEXT, REASONING: the text becomes `text` */
+  TAMP_EDIT_ARGUMENTS, /* CALL: the arguments become `text`, JSON of an object (free text for FREE_TEXT) */
+  TAMP_EDIT_RESULT,    /* RESULT: the content becomes `text`; ids, names, error flags stay */
+  TAMP_EDIT_MEDIA,     /* MEDIA: the part becomes a text part that says `text` */
+  TAMP_EDIT_DROP_CALL, /* CALL: it goes; the message stays valid without it */
+  TAMP_EDIT_COLLAPSE,  /* no part: every call goes and the whole own content becomes `text` */
+} TampEditKind;
+
+typedef struct TampEdit {
+  TampEditKind kind;
+  uint32_t part;
+  TampText text;
+} TampEdit;
+
+/* A message to make from nothing. */
+typedef struct TampDraft {
+  TampRole role;   /* SYSTEM, USER, ASSISTANT or TOOL */
+  TampText id;     /* for formats that name their messages */
+  TampText text;
+  TampText call;   /* TOOL: the call it answers */
+  TampText name;   /* TOOL: the tool, empty when unknown */
+  uint8_t flags;   /* TAMP_MESSAGE_SUMMARY or TAMP_MESSAGE_HEAD, or 0 */
+  TampText through; /* SUMMARY */
+  uint64_t covered; /* SUMMARY */
+} TampDraft;
+
+typedef struct TampFormat {
+  const char *name;
+  /* Where a message's id is, as the members to go through, "/" between them; "" when it has none. For the
+   * JS side, which names messages in reports without knowing formats. */
+  const char *id_path;
+  /* Reads the object at the cursor into `out` (prepared by tamp_message_init, its text already set).
+   * TAMP_BAD_MESSAGE when it is not an object; TAMP_BAD_JSON and kin from the cursor. */
+  TampStatus (*read)(TampCursor *cursor, TampMessage *out);
+  /* Writes the message with `count` edits applied. At most one edit a part, and a COLLAPSE stands alone but
+   * for nothing else. `scratch` is for what is needed on the way. */
+  TampStatus (*edit)(const TampMessage *message, const TampEdit *edits, size_t count,
+                     TampArena *scratch, TampWriter *writer);
+  /* Writes a new message. */
+  void (*draft)(const TampDraft *draft, TampWriter *writer);
+} TampFormat;
+
+/* NULL when there is none of that name. */
+const TampFormat *tamp_format_named(TampText name);
+const TampFormat *tamp_format_at(size_t index); /* NULL behind the last */
+
+extern const TampFormat tamp_format_ag_ui;
+extern const TampFormat tamp_format_openai;
+
+void tamp_message_init(TampMessage *message, TampArena *arena);
+
+/* Reads one message from `text`; forgets what `message` held. The faults are the cursor's. */
+TampStatus tamp_message_read(const TampFormat *format, const uint8_t *text, size_t length, bool raw,
+                             TampMessage *message, TampFault *fault);
+
+/* For formats: a new part, zeroed but for kind and owner, or NULL on TAMP_NO_MEMORY. The pointer is valid
+ * until the next part. */
+TampPart *tamp_message_part(TampMessage *message, TampPartKind kind);
+
+#endif

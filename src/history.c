@@ -1,0 +1,208 @@
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TampStatus tamp_history_new(TampAllocator allocator, const TampFormat *format,
+                            TampHistory **history) {
+  *history = NULL;
+  TampArena arena;
+  tamp_arena_init(&arena, allocator);
+  TampHistory *made = allocator.resize(allocator.context, NULL, sizeof *made);
+  if (!made) return TAMP_NO_MEMORY;
+  *made = (TampHistory){.arena = arena, .format = format};
+  tamp_atoms_init(&made->atoms, &made->arena);
+  tamp_list_init(&made->list, &made->arena, &made->atoms);
+  tamp_message_init(&made->message, &made->arena);
+  *history = made;
+  return TAMP_OK;
+}
+
+void tamp_history_free(TampHistory *history) {
+  if (!history) return;
+  TampAllocator allocator = history->arena.allocator;
+  tamp_arena_free(&history->arena);
+  allocator.resize(allocator.context, history, 0);
+}
+
+TampStatus tamp_history_room(TampHistory *history, size_t size, size_t keep, uint8_t **bytes,
+                             size_t *capacity) {
+  if (size > TAMP_MAX_MESSAGE_BYTES) return TAMP_TOO_LARGE;
+  *bytes = tamp_arena_room(&history->arena, size, keep, capacity);
+  return *bytes ? TAMP_OK : TAMP_NO_MEMORY;
+}
+
+/* The message at `text` becomes the next one; `slot` says what to go back to. */
+static TampStatus add(TampHistory *history, TampSlot slot, const uint8_t *text, size_t length,
+                      bool raw, TampFault *fault) {
+  if (length > TAMP_MAX_MESSAGE_BYTES) return TAMP_TOO_LARGE;
+  TampStatus status =
+      tamp_message_read(history->format, text, length, raw, &history->message, fault);
+  if (status) return status;
+  status = tamp_arena_grow(&history->arena, (void **)&history->slots, &history->capacity,
+                           (size_t)history->count + 1, sizeof *history->slots);
+  if (status) return status;
+  slot.record = tamp_arena_alloc(&history->arena, sizeof *slot.record);
+  if (!slot.record) return TAMP_NO_MEMORY;
+  status = tamp_record_make(&history->message, &history->atoms, &history->arena, NULL, slot.record);
+  if (!status) status = tamp_list_append(&history->list, slot.record, history->count);
+  if (status) return status;
+  history->slots[history->count++] = slot;
+  return TAMP_OK;
+}
+
+/* After a failed append: the messages are those up to `count`, and what was begun is taken back. */
+static void go_back(TampHistory *history, uint32_t count, TampMark mark, uint32_t atoms) {
+  tamp_atoms_truncate(&history->atoms, atoms);
+  tamp_arena_reset(&history->arena, mark);
+  history->count = count;
+  if (history->counted > count) history->counted = count;
+  if (history->list.count == count) return;
+  tamp_list_clear(&history->list);
+  for (uint32_t i = 0; i < count; i++) {
+    /* Its tables were as large before, so this cannot fail. */
+    (void)tamp_list_append(&history->list, history->slots[i].record, i);
+  }
+}
+
+TampStatus tamp_history_append(TampHistory *history, size_t length, bool raw, TampFault *fault) {
+  TampSlot slot = {NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+  const uint8_t *text = tamp_arena_take(&history->arena, length);
+  TampStatus status = add(history, slot, text, length, raw, fault);
+  /* A list that failed half-way has one entry too many, which go_back sees. */
+  if (status) go_back(history, history->count, slot.mark, slot.atoms);
+  return status;
+}
+
+TampStatus tamp_history_append_array(TampHistory *history, TampText text, uint32_t *index,
+                                     TampFault *fault) {
+  uint32_t count = history->count;
+  TampSlot slot = {NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+  *index = TAMP_NONE;
+  *fault = (TampFault){0};
+  if (text.length > UINT32_MAX) return TAMP_TOO_LARGE;
+  uint8_t *copy = tamp_arena_alloc(&history->arena, text.length);
+  if (!copy) return TAMP_NO_MEMORY;
+  memcpy(copy, text.bytes, text.length);
+
+  TampSlot next = slot;
+  TampCursor cursor = tamp_cursor(copy, 0, text.length, false);
+  TampStatus status = TAMP_OK;
+  if (tamp_cursor_enter(&cursor, TAMP_JSON_ARRAY)) {
+    while (!status && tamp_cursor_next(&cursor)) {
+      TampValue value;
+      *index = history->count - count;
+      if (!tamp_cursor_value(&cursor, &value)) break;
+      status = add(history, next, copy + value.at, value.length, false, fault);
+      if (status) fault->offset += value.at;
+      next = (TampSlot){NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+    }
+    if (!status && !cursor.status) tamp_cursor_end(&cursor);
+  }
+  if (!status && cursor.status) {
+    status = cursor.status;
+    *fault = cursor.fault;
+  }
+  if (status) {
+    go_back(history, count, slot.mark, slot.atoms);
+  } else {
+    history->array = copy;
+  }
+  return status;
+}
+
+TampStatus tamp_history_truncate(TampHistory *history, uint32_t count) {
+  if (count >= history->count) return TAMP_OK;
+  go_back(history, count, history->slots[count].mark, history->slots[count].atoms);
+  return TAMP_OK;
+}
+
+uint32_t tamp_history_length(const TampHistory *history) {
+  return history->count;
+}
+
+TampText tamp_history_message(const TampHistory *history, uint32_t index) {
+  const TampRecord *record = history->slots[index].record;
+  return (TampText){record->bytes, record->length};
+}
+
+uint32_t tamp_history_find(const TampHistory *history, TampText id) {
+  uint32_t atom = tamp_atoms_find(&history->atoms, id);
+  if (atom == TAMP_NONE) return TAMP_NONE;
+  for (uint32_t i = history->count; i-- > 0;) {
+    if (history->slots[i].record->id == atom) return i;
+  }
+  return TAMP_NONE;
+}
+
+TampStatus tamp_history_count(TampHistory *history, const TampOptions *options) {
+  const TampCounter *counter = options && options->counter.count ? &options->counter : NULL;
+  TampCounter wanted = counter ? *counter : (TampCounter){0};
+  if (wanted.count != history->counter.count || wanted.context != history->counter.context) {
+    history->counter = wanted;
+    history->counted = 0;
+  } else if (!counter) {
+    history->counted = history->count; /* appended messages hold the estimate already */
+  }
+  TampList *list = &history->list;
+  for (; history->counted < history->count; history->counted++) {
+    TampRecord *record = history->slots[history->counted].record;
+    TampFault fault;
+    TampStatus status =
+        tamp_message_read(history->format, record->bytes, record->length,
+                          (record->flags & TAMP_RECORD_RAW) != 0, &history->message, &fault);
+    uint32_t tokens = 0;
+    if (!status) status = tamp_message_tokens(&history->message, counter, &history->arena, &tokens);
+    if (status) return status;
+    TampGroup *group = &list->groups[list->entries[history->counted].group];
+    group->tokens += (uint64_t)tokens - record->tokens;
+    list->tokens += (uint64_t)tokens - record->tokens;
+    record->tokens = tokens;
+  }
+  return TAMP_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+TampStatus tamp_history_pins(const TampHistory *history, const TampOptions *options, TampArena *arena,
+                             uint32_t **pins, uint32_t *count) {
+  *pins = NULL;
+  *count = 0;
+  if (!options || options->pin_count == 0) return TAMP_OK;
+  uint32_t *atoms = tamp_arena_alloc(arena, options->pin_count * sizeof *atoms);
+  if (!atoms) return TAMP_NO_MEMORY;
+  for (uint32_t i = 0; i < options->pin_count; i++) {
+    uint32_t atom = tamp_atoms_find(&history->atoms, options->pins[i]);
+    if (atom != TAMP_NONE) atoms[(*count)++] = atom;
+  }
+  if (*count > 1) qsort(atoms, *count, sizeof *atoms, by_value);
+  *pins = atoms;
+  return TAMP_OK;
+}
+
+int64_t tamp_history_offset(const TampHistory *history, uint32_t length, const TampOptions *options,
+                            bool reserved) {
+  if (!options) return 0;
+  if (options->has_usage && options->usage_input > 0) {
+    uint32_t at = tamp_history_find(history, options->usage_message);
+    if (at < length) {
+      uint64_t estimated = 0;
+      for (uint32_t i = 0; i <= at; i++) estimated += history->slots[i].record->tokens;
+      return (int64_t)(options->usage_input + options->usage_output) - (int64_t)estimated;
+    }
+  }
+  return reserved ? (int64_t)options->reserved_tokens : 0;
+}
+
+TampStatus tamp_history_tokens(TampHistory *history, const TampOptions *options, uint64_t *tokens) {
+  *tokens = 0;
+  TampStatus status = tamp_history_count(history, options);
+  if (status) return status;
+  int64_t total =
+      (int64_t)history->list.tokens + tamp_history_offset(history, history->count, options, false);
+  *tokens = total > 0 ? (uint64_t)total : 0;
+  return TAMP_OK;
+}

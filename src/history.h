@@ -1,0 +1,39 @@
+/* The inside of a TampHistory, for the files that plan on it. */
+#ifndef TAMP_HISTORY_H
+#define TAMP_HISTORY_H
+
+#include "tamp.h"
+
+/* What to go back to when a message is forgotten. */
+typedef struct TampSlot {
+  TampRecord *record;
+  TampMark mark;
+  uint32_t atoms;
+} TampSlot;
+
+struct TampHistory {
+  TampArena arena; /* messages and their pieces, in order; the tables are arrays of it */
+  const TampFormat *format;
+  TampAtoms atoms;
+  TampSlot *slots;
+  uint32_t count;
+  uint32_t capacity;
+  TampList list; /* of all messages */
+  TampMessage message; /* the one being read; its parts are used again */
+  const uint8_t *array; /* the copy of the array that tamp_history_append_array read last */
+  TampCounter counter; /* what tokens are counted with now */
+  uint32_t counted;    /* messages from here on still hold the estimate */
+};
+
+/* Brings every message's tokens to what the options' counter says. */
+TampStatus tamp_history_count(TampHistory *history, const TampOptions *options);
+
+/* The pinned ids as sorted atoms, in `arena`. */
+TampStatus tamp_history_pins(const TampHistory *history, const TampOptions *options, TampArena *arena,
+                             uint32_t **pins, uint32_t *count);
+
+/* What is added to the tokens of the first `length` messages to get the total that budgets see. */
+int64_t tamp_history_offset(const TampHistory *history, uint32_t length, const TampOptions *options,
+                            bool reserved);
+
+#endif

@@ -1,0 +1,405 @@
+#include "list.h"
+
+#include <string.h>
+
+void tamp_list_init(TampList *list, TampArena *arena, const TampAtoms *atoms) {
+  *list = (TampList){.arena = arena, .atoms = atoms};
+  tamp_list_clear(list);
+}
+
+void tamp_list_clear(TampList *list) {
+  list->count = list->call_count = list->result_count = 0;
+  list->group_count = list->open_count = list->float_count = 0;
+  list->tokens = list->size = 0;
+  list->sent = list->messages = list->live_groups = list->turns = 0;
+  list->call_before = list->last_speaker = list->waiting = list->last_solid = TAMP_NONE;
+  list->question = list->question_end = list->first_user = TAMP_NONE;
+  list->in_run = false;
+}
+
+/* The tables by atom: as long as there are atoms, TAMP_NONE where nothing was said yet. */
+static TampStatus reach(TampList *list, uint32_t atom) {
+  if (atom < list->open_count) return TAMP_OK;
+  size_t count = list->atoms->count;
+  TampStatus status = tamp_arena_grow(list->arena, (void **)&list->open, &list->open_capacity, count,
+                                      sizeof *list->open);
+  if (!status) {
+    status = tamp_arena_grow(list->arena, (void **)&list->answered, &list->answered_capacity, count,
+                             sizeof *list->answered);
+  }
+  if (status) return status;
+  size_t fresh = count - list->open_count;
+  memset(list->open + list->open_count, 0xff, fresh * sizeof *list->open);
+  memset(list->answered + list->open_count, 0xff, fresh * sizeof *list->answered);
+  list->open_count = (uint32_t)count;
+  return TAMP_OK;
+}
+
+static TampStatus new_group(TampList *list, TampGroupKind kind, uint32_t anchor, uint32_t *group) {
+  TampStatus status = tamp_arena_grow(list->arena, (void **)&list->groups, &list->group_capacity,
+                                      (size_t)list->group_count + 1, sizeof *list->groups);
+  if (status) return status;
+  *group = list->group_count++;
+  list->groups[*group] = (TampGroup){
+      .anchor = anchor,
+      .first = TAMP_NONE,
+      .last = TAMP_NONE,
+      .turn = list->turns,
+      .kind = (uint8_t)kind,
+  };
+  if (tamp_group_is_conversation(&list->groups[*group])) list->live_groups++;
+  return TAMP_OK;
+}
+
+static void join(TampList *list, uint32_t group, uint32_t entry) {
+  TampGroup *to = &list->groups[group];
+  const TampRecord *record = list->entries[entry].record;
+  list->entries[entry].group = group;
+  list->entries[entry].next = TAMP_NONE;
+  if (to->last == TAMP_NONE) {
+    to->first = entry;
+  } else {
+    list->entries[to->last].next = entry;
+  }
+  to->last = entry;
+  to->messages++;
+  to->tokens += record->tokens;
+  to->size += record->size;
+  to->pinned = to->pinned || (record->flags & TAMP_MESSAGE_PINNED) != 0;
+}
+
+static void retire(TampList *list, uint32_t group) {
+  if (tamp_group_is_conversation(&list->groups[group])) list->live_groups--;
+  list->groups[group] = (TampGroup){.kind = TAMP_GROUP_GONE, .first = TAMP_NONE, .last = TAMP_NONE};
+}
+
+/* Reasoning that was waiting goes with `group`. Its own provisional groups go. */
+static void claim_floats(TampList *list, uint32_t group) {
+  for (uint32_t i = 0; i < list->float_count; i++) {
+    uint32_t entry = list->floats[i];
+    retire(list, list->entries[entry].group);
+    join(list, group, entry);
+  }
+  list->float_count = 0;
+}
+
+/* Groups that share a message are one: the members of `from`, in list order among those of `into`. */
+static void merge(TampList *list, uint32_t into, uint32_t from) {
+  if (into == from) return;
+  if (list->groups[from].anchor < list->groups[into].anchor) {
+    uint32_t swap = into;
+    into = from;
+    from = swap;
+  }
+  TampGroup *a = &list->groups[into];
+  const TampGroup gone = list->groups[from];
+  uint32_t left = a->first, right = gone.first;
+  uint32_t *link = &a->first;
+  uint32_t last = TAMP_NONE;
+  while (left != TAMP_NONE || right != TAMP_NONE) {
+    uint32_t take;
+    if (right == TAMP_NONE || (left != TAMP_NONE && left < right)) {
+      take = left;
+      left = list->entries[left].next;
+    } else {
+      take = right;
+      right = list->entries[right].next;
+      list->entries[take].group = into;
+    }
+    *link = take;
+    link = &list->entries[take].next;
+    last = take;
+  }
+  *link = TAMP_NONE;
+  a->last = last;
+  a->messages += gone.messages;
+  a->tokens += gone.tokens;
+  a->size += gone.size;
+  a->pinned = a->pinned || gone.pinned;
+  a->awaits = a->awaits || gone.awaits;
+  retire(list, from);
+}
+
+static TampStatus add_calls(TampList *list, uint32_t entry) {
+  const TampRecord *record = list->entries[entry].record;
+  list->entries[entry].calls = list->call_count;
+  if (record->call_count == 0) return TAMP_OK;
+  TampStatus status =
+      tamp_arena_grow(list->arena, (void **)&list->calls, &list->call_capacity,
+                      (size_t)list->call_count + record->call_count, sizeof *list->calls);
+  if (status) return status;
+  uint32_t first = list->call_count;
+  for (uint32_t i = 0; i < record->call_count; i++) {
+    list->calls[list->call_count++] = (TampListCall){
+        .entry = entry, .index = i, .first = TAMP_NONE, .last = TAMP_NONE, .below = TAMP_NONE};
+    if (record->calls[i].awaits) list->groups[list->entries[entry].group].awaits = true;
+  }
+  /* Backwards, so that of two calls with one id in this message the first gets the first result. */
+  for (uint32_t i = record->call_count; i-- > 0;) {
+    uint32_t atom = record->calls[i].id;
+    if (atom == TAMP_NONE) continue;
+    status = reach(list, atom);
+    if (status) return status;
+    list->calls[first + i].below = list->open[atom];
+    list->open[atom] = first + i;
+  }
+  return TAMP_OK;
+}
+
+/* The call a result belongs to: the nearest open one with its id, else the nearest answered one (then it is a
+ * duplicate), else none. */
+static TampStatus pair(TampList *list, uint32_t atom, uint32_t *call) {
+  *call = TAMP_NONE;
+  if (atom == TAMP_NONE) return TAMP_OK;
+  TampStatus status = reach(list, atom);
+  if (status) return status;
+  uint32_t open = list->open[atom];
+  if (open == TAMP_NONE) {
+    *call = list->answered[atom];
+    return TAMP_OK;
+  }
+  list->open[atom] = list->calls[open].below;
+  uint32_t answered = list->answered[atom];
+  if (answered == TAMP_NONE || answered < open) list->answered[atom] = open;
+  *call = open;
+  return TAMP_OK;
+}
+
+/* Pairs the results of an entry. `group` is the tool group they all belong to, TAMP_NONE for orphans only. */
+static TampStatus add_results(TampList *list, uint32_t entry, uint32_t *group) {
+  const TampRecord *record = list->entries[entry].record;
+  list->entries[entry].results = list->result_count;
+  *group = TAMP_NONE;
+  if (record->result_count == 0) return TAMP_OK;
+  TampStatus status =
+      tamp_arena_grow(list->arena, (void **)&list->results, &list->result_capacity,
+                      (size_t)list->result_count + record->result_count, sizeof *list->results);
+  if (status) return status;
+  for (uint32_t i = 0; i < record->result_count; i++) {
+    uint32_t call;
+    status = pair(list, record->results[i].id, &call);
+    if (status) return status;
+    uint32_t result = list->result_count++;
+    list->results[result] =
+        (TampListResult){.entry = entry, .index = i, .call = call, .next = TAMP_NONE};
+    if (call == TAMP_NONE) continue;
+    TampListCall *answered = &list->calls[call];
+    if (answered->first == TAMP_NONE) {
+      answered->first = result;
+    } else {
+      list->results[answered->last].next = result;
+    }
+    answered->last = result;
+    uint32_t owner = list->entries[answered->entry].group;
+    if (*group == TAMP_NONE) {
+      *group = owner;
+    } else if (*group != owner) {
+      merge(list, *group, owner);
+      *group = list->entries[answered->entry].group;
+    }
+  }
+  return TAMP_OK;
+}
+
+static TampGroupKind kind_of(const TampRecord *record) {
+  if (record->flags & TAMP_MESSAGE_HEAD) return TAMP_GROUP_SYSTEM;
+  if (record->flags & TAMP_MESSAGE_SUMMARY) return TAMP_GROUP_SUMMARY;
+  if (record->call_count > 0) return TAMP_GROUP_TOOL;
+  if (record->result_count > 0) return TAMP_GROUP_ORPHAN;
+  switch (record->role) {
+    case TAMP_ROLE_SYSTEM:
+      return TAMP_GROUP_SYSTEM;
+    case TAMP_ROLE_USER:
+      return TAMP_GROUP_USER;
+    case TAMP_ROLE_ASSISTANT:
+    case TAMP_ROLE_REASONING:
+      return TAMP_GROUP_ASSISTANT;
+    case TAMP_ROLE_TOOL:
+      return TAMP_GROUP_ORPHAN;
+    case TAMP_ROLE_ACTIVITY:
+      return TAMP_GROUP_ACTIVITY;
+    default:
+      return TAMP_GROUP_OTHER;
+  }
+}
+
+/* Turns: a run of user messages opens one. Instructions, activity, summaries and results that stand with
+ * their call do not end a run. */
+static void follow_turns(TampList *list, uint32_t entry, TampGroupKind kind) {
+  if (kind == TAMP_GROUP_SYSTEM || kind == TAMP_GROUP_ACTIVITY || kind == TAMP_GROUP_SUMMARY) return;
+  if (kind != TAMP_GROUP_USER) {
+    list->in_run = false;
+    return;
+  }
+  if (!list->in_run) {
+    list->turns++;
+    list->question = entry;
+  }
+  list->question_end = entry;
+  if (list->first_user == TAMP_NONE) list->first_user = entry;
+  list->in_run = true;
+}
+
+static TampStatus float_reasoning(TampList *list, uint32_t entry) {
+  TampStatus status = tamp_arena_grow(list->arena, (void **)&list->floats, &list->float_capacity,
+                                      (size_t)list->float_count + 1, sizeof *list->floats);
+  if (status) return status;
+  list->floats[list->float_count++] = entry;
+  return TAMP_OK;
+}
+
+TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t origin) {
+  if (list->count >= TAMP_NONE - 1) return TAMP_TOO_LARGE;
+  TampStatus status = tamp_arena_grow(list->arena, (void **)&list->entries, &list->capacity,
+                                      (size_t)list->count + 1, sizeof *list->entries);
+  if (status) return status;
+  uint32_t entry = list->count++;
+  list->entries[entry] = (TampEntry){
+      .record = record,
+      .origin = origin,
+      .group = TAMP_NONE,
+      .next = TAMP_NONE,
+      .owner = TAMP_NONE,
+  };
+  TampGroupKind kind = kind_of(record);
+  list->tokens += record->tokens;
+  if (kind == TAMP_GROUP_ACTIVITY) {
+    list->entries[entry].owner = list->last_solid;
+  } else {
+    list->sent++;
+    list->size += record->size;
+    if (kind != TAMP_GROUP_SYSTEM) list->messages++;
+    list->last_solid = entry;
+  }
+
+  uint32_t group = TAMP_NONE;
+  if (record->call_count > 0) {
+    /* Its calls first, so that results in the same message find them. */
+    follow_turns(list, entry, kind);
+    status = new_group(list, kind, entry, &group);
+    if (status) return status;
+    claim_floats(list, group);
+    join(list, group, entry);
+    status = add_calls(list, entry);
+    uint32_t answered = TAMP_NONE;
+    if (!status) status = add_results(list, entry, &answered);
+    if (status) return status;
+    if (answered != TAMP_NONE) merge(list, group, answered);
+  } else {
+    status = add_calls(list, entry);
+    if (!status) status = add_results(list, entry, &group);
+    if (status) return status;
+    if (group != TAMP_NONE) {
+      /* Reasoning between the last call and one of its results goes with that call. */
+      if (list->call_before != TAMP_NONE && list->entries[list->call_before].group == group) {
+        claim_floats(list, group);
+      }
+      join(list, group, entry);
+      return TAMP_OK;
+    }
+    follow_turns(list, entry, kind);
+    status = new_group(list, kind, entry, &group);
+    if (status) return status;
+    bool speaks = record->role == TAMP_ROLE_ASSISTANT && kind == TAMP_GROUP_ASSISTANT;
+    if (speaks) claim_floats(list, group);
+    join(list, group, entry);
+    if (kind == TAMP_GROUP_ACTIVITY || kind == TAMP_GROUP_ORPHAN) return TAMP_OK;
+    if (record->role == TAMP_ROLE_REASONING) return float_reasoning(list, entry);
+  }
+
+  /* Everything but reasoning, results and activity ends what reasoning waits for. */
+  list->float_count = 0;
+  list->call_before = record->call_count > 0 ? entry : TAMP_NONE;
+  if ((kind == TAMP_GROUP_USER || kind == TAMP_GROUP_ASSISTANT || kind == TAMP_GROUP_TOOL)) {
+    list->last_speaker = entry;
+  }
+  return TAMP_OK;
+}
+
+void tamp_list_judge(TampList *list) {
+  list->waiting = list->last_speaker;
+}
+
+bool tamp_list_call_pending(const TampList *list, uint32_t call) {
+  const TampListCall *item = &list->calls[call];
+  if (item->first != TAMP_NONE) return false;
+  return item->entry == list->waiting ||
+         list->entries[item->entry].record->calls[item->index].awaits;
+}
+
+static bool contains(const uint32_t *sorted, size_t count, uint32_t value) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (sorted[middle] < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < count && sorted[low] == value;
+}
+
+bool tamp_entry_pinned(const TampEntry *entry, const uint32_t *pins, size_t pin_count) {
+  if (entry->record->flags & TAMP_MESSAGE_PINNED) return true;
+  return pin_count > 0 && entry->record->id != TAMP_NONE &&
+         contains(pins, pin_count, entry->record->id);
+}
+
+static bool group_pending(const TampList *list, const TampGroup *group) {
+  for (uint32_t i = group->first; i != TAMP_NONE; i = list->entries[i].next) {
+    const TampEntry *entry = &list->entries[i];
+    for (uint32_t k = 0; k < entry->record->call_count; k++) {
+      if (tamp_list_call_pending(list, entry->calls + k)) return true;
+    }
+  }
+  return false;
+}
+
+void tamp_list_protect(const TampList *list, const uint32_t *pins, size_t pin_count,
+                       uint8_t *flags) {
+  uint32_t newest = TAMP_NONE;
+  for (uint32_t i = 0; i < list->group_count; i++) {
+    const TampGroup *group = &list->groups[i];
+    flags[i] = 0;
+    if (group->kind == TAMP_GROUP_GONE) continue;
+    if (group->pinned) flags[i] = TAMP_GROUP_PINNED | TAMP_GROUP_PROTECTED;
+    if (group->kind == TAMP_GROUP_SYSTEM) flags[i] |= TAMP_GROUP_PROTECTED;
+    if (tamp_group_is_conversation(group) && group->kind != TAMP_GROUP_ORPHAN) newest = i;
+  }
+  if (newest != TAMP_NONE) flags[newest] |= TAMP_GROUP_PROTECTED;
+  for (uint32_t i = 0; pin_count > 0 && i < list->count; i++) {
+    if (tamp_entry_pinned(&list->entries[i], pins, pin_count)) {
+      flags[list->entries[i].group] |= TAMP_GROUP_PINNED | TAMP_GROUP_PROTECTED;
+    }
+  }
+  /* Only the message that waited when the pass began, or calls up for approval, can be pending. */
+  uint32_t waiting = list->waiting == TAMP_NONE ? TAMP_NONE : list->entries[list->waiting].group;
+  for (uint32_t i = 0; i < list->group_count; i++) {
+    const TampGroup *group = &list->groups[i];
+    if (group->kind != TAMP_GROUP_TOOL || (i != waiting && !group->awaits)) continue;
+    if (group_pending(list, group)) flags[i] |= TAMP_GROUP_PENDING | TAMP_GROUP_PROTECTED;
+  }
+  if (list->question != TAMP_NONE) {
+    for (uint32_t i = list->question; i <= list->question_end; i++) {
+      uint32_t group = list->entries[i].group;
+      if (list->groups[group].kind == TAMP_GROUP_USER) flags[group] |= TAMP_GROUP_PROTECTED;
+    }
+  }
+}
+
+uint32_t tamp_list_counted_result(const TampList *list, const uint32_t *pins, size_t pin_count,
+                                  uint32_t call) {
+  uint32_t best = TAMP_NONE;
+  int best_rank = -1;
+  for (uint32_t i = list->calls[call].first; i != TAMP_NONE; i = list->results[i].next) {
+    const TampEntry *entry = &list->entries[list->results[i].entry];
+    int rank = tamp_entry_pinned(entry, pins, pin_count) ? 2 : 0;
+    rank += entry->record->results[list->results[i].index].blank ? 0 : 1;
+    if (rank >= best_rank) {
+      best = i;
+      best_rank = rank;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,130 @@
+/* A list as strategies read it (strategies.md §1): pairs, groups, turns.
+ *
+ * The list is built by appending, and everything it knows is kept up to date with each message, so a history
+ * that only grows is never read twice. What depends on messages still to come is settled late: reasoning
+ * waits in `floats` until a result or an assistant message claims it, and a call is pending as long as its
+ * message is the last speaker. */
+#ifndef TAMP_LIST_H
+#define TAMP_LIST_H
+
+#include "record.h"
+
+typedef enum TampGroupKind {
+  TAMP_GROUP_GONE = 0, /* merged into another; skip it */
+  TAMP_GROUP_SYSTEM,
+  TAMP_GROUP_USER,
+  TAMP_GROUP_ASSISTANT,
+  TAMP_GROUP_TOOL,
+  TAMP_GROUP_SUMMARY,
+  TAMP_GROUP_ACTIVITY,
+  TAMP_GROUP_ORPHAN,
+  TAMP_GROUP_OTHER,
+} TampGroupKind;
+
+typedef struct TampEntry {
+  const TampRecord *record;
+  uint32_t origin;  /* index in the input list, TAMP_NONE for a message that was added */
+  uint32_t group;
+  uint32_t next;    /* next member of its group in list order, TAMP_NONE at the last */
+  uint32_t owner;   /* activity: the nearest entry before it that is not activity, or TAMP_NONE */
+  uint32_t calls;   /* its first call in list->calls; as many as the record has */
+  uint32_t results; /* likewise */
+} TampEntry;
+
+typedef struct TampListCall {
+  uint32_t entry;
+  uint32_t index;  /* in the record's calls */
+  uint32_t first;  /* its results in list->results, TAMP_NONE when unanswered; linked by `next` */
+  uint32_t last;
+  uint32_t below;  /* the open call with the same id below this one */
+} TampListCall;
+
+typedef struct TampListResult {
+  uint32_t entry;
+  uint32_t index; /* in the record's results */
+  uint32_t call;  /* in list->calls, TAMP_NONE for an orphan */
+  uint32_t next;  /* next result of the same call */
+} TampListResult;
+
+typedef struct TampGroup {
+  uint64_t tokens;
+  uint64_t size;     /* bytes of JSON */
+  uint32_t anchor;   /* the entry it stands at: the call's message, or its only one */
+  uint32_t first;    /* members, linked by TampEntry.next, in list order */
+  uint32_t last;
+  uint32_t messages; /* members; activity is a group of its own and in none of the others */
+  uint32_t turn;
+  uint8_t kind;      /* TampGroupKind */
+  bool pinned;       /* by metadata of a member */
+  bool awaits;       /* holds an unanswered call that waits for approval */
+} TampGroup;
+
+typedef struct TampList {
+  TampArena *arena;
+  const TampAtoms *atoms;
+  TampEntry *entries;
+  TampListCall *calls;
+  TampListResult *results;
+  TampGroup *groups; /* in the order of their anchors, GONE ones between */
+  uint32_t *open;    /* by atom: the nearest unanswered call, TAMP_NONE */
+  uint32_t *answered; /* by atom: the last call with a result, TAMP_NONE */
+  uint32_t *floats;  /* reasoning that nothing has claimed yet */
+  uint32_t count, capacity;
+  uint32_t call_count, call_capacity;
+  uint32_t result_count, result_capacity;
+  uint32_t group_count, group_capacity;
+  uint32_t open_count, open_capacity;
+  uint32_t answered_capacity;
+  uint32_t float_count, float_capacity;
+  uint64_t tokens;
+  uint64_t size;         /* bytes of JSON, activity apart */
+  uint32_t sent;         /* everything but activity */
+  uint32_t messages;     /* conversation messages: neither instructions nor activity */
+  uint32_t live_groups;  /* conversation groups */
+  uint32_t turns;
+  uint32_t call_before;  /* the last breaker, when it has calls; TAMP_NONE */
+  uint32_t last_speaker; /* last user or assistant message that is no summary and no head */
+  uint32_t waiting;      /* the entry whose unanswered calls were pending when the pass began */
+  uint32_t last_solid;   /* last entry that is not activity */
+  uint32_t question;     /* first user message of the last turn, TAMP_NONE */
+  uint32_t question_end; /* last user message of the run it opens */
+  uint32_t first_user;   /* TAMP_NONE */
+  bool in_run;           /* the list ends in a run of user messages */
+} TampList;
+
+void tamp_list_init(TampList *list, TampArena *arena, const TampAtoms *atoms);
+
+/* Adds a message at the end. On failure the list must be thrown away or cleared. */
+TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t origin);
+
+/* Empties it, keeping its memory. */
+void tamp_list_clear(TampList *list);
+
+/* Settles which calls are pending on this list (TampList.waiting): a pass begins with it. */
+void tamp_list_judge(TampList *list);
+
+static inline bool tamp_group_is_conversation(const TampGroup *group) {
+  return group->kind != TAMP_GROUP_GONE && group->kind != TAMP_GROUP_SYSTEM &&
+         group->kind != TAMP_GROUP_ACTIVITY;
+}
+
+/* A call without a result that was pending when the pass began, or waits for approval. */
+bool tamp_list_call_pending(const TampList *list, uint32_t call);
+
+/* What options add to a list for one compaction: which groups may not be touched. */
+enum {
+  TAMP_GROUP_PINNED = 1 << 0,
+  TAMP_GROUP_PENDING = 1 << 1,
+  TAMP_GROUP_PROTECTED = 1 << 2, /* also set for the two above, and for question, newest, instructions */
+};
+
+/* Fills `flags`, one byte a group. `pins` are the atoms of pinned ids, sorted. */
+void tamp_list_protect(const TampList *list, const uint32_t *pins, size_t pin_count, uint8_t *flags);
+
+/* Of the results of an answered call, the one that counts for every strategy (strategies.md §1). */
+uint32_t tamp_list_counted_result(const TampList *list, const uint32_t *pins, size_t pin_count,
+                                  uint32_t call);
+
+bool tamp_entry_pinned(const TampEntry *entry, const uint32_t *pins, size_t pin_count);
+
+#endif

@@ -1,0 +1,453 @@
+/* From a finished run to a plan: what stays, what is written anew, and the check of strategies.md §5 on
+ * every result that differs from its input. */
+#include "history.h"
+#include "strategies/strategy.h"
+
+#include <string.h>
+
+struct TampPlan {
+  TampArena arena; /* everything of the plan, the run's scratch included */
+  TampPlanView view;
+  TampQuestion question;
+  bool asks;
+};
+
+/* ── Budgets ──────────────────────────────────────────────────────────────────────────────────────────── */
+
+typedef struct Excess {
+  const char *what;
+  uint64_t is, limit;
+} Excess;
+
+static bool find_excess(const TampRun *run, const TampPolicy *policy, Excess *excess) {
+  const TampList *list = run->list;
+  if (policy->strategy && policy->strategy->limits) {
+    TampLimits limits = {TAMP_UNSET, TAMP_UNSET, TAMP_UNSET};
+    policy->strategy->limits(policy->options, &limits);
+    uint64_t total = tamp_run_total(run, list->tokens);
+    if (total > limits.tokens) {
+      *excess = (Excess){" tokens are over the budget of ", total, limits.tokens};
+      return true;
+    }
+    if (list->messages > limits.messages) {
+      *excess = (Excess){" messages are over the limit of ", list->messages, limits.messages};
+      return true;
+    }
+    if (list->size > limits.bytes) {
+      *excess = (Excess){" bytes are over the limit of ", list->size, limits.bytes};
+      return true;
+    }
+  }
+  if (policy->strategy) return false; /* the limits of a budget's steps are not asked */
+  for (uint32_t i = 0; i < policy->child_count; i++) {
+    if (find_excess(run, policy->children[i], excess)) return true;
+  }
+  return false;
+}
+
+static void write_text(TampWriter *writer, const char *text) {
+  tamp_writer_raw(writer, (TampText){(const uint8_t *)text, strlen(text)});
+}
+
+static TampStatus set_reason(TampPlan *plan, const char *sentence) {
+  plan->view.reason = (TampText){(const uint8_t *)sentence, strlen(sentence)};
+  return TAMP_OK;
+}
+
+static TampStatus judge_fit(TampPlan *plan, const TampRun *run, const TampPolicy *policy) {
+  Excess excess;
+  plan->view.fits = true;
+  if (run->refusal) {
+    plan->view.fits = false;
+    return set_reason(plan, run->refusal);
+  }
+  if (!find_excess(run, policy, &excess)) return TAMP_OK;
+  plan->view.fits = false;
+  TampWriter writer = tamp_writer(&plan->arena);
+  tamp_writer_integer(&writer, excess.is);
+  write_text(&writer, excess.what);
+  tamp_writer_integer(&writer, excess.limit);
+  write_text(&writer, "; what is left may not be removed, or no step of the policy removes it");
+  return tamp_writer_finish(&writer, &plan->view.reason);
+}
+
+/* ── Invariants (§5) ──────────────────────────────────────────────────────────────────────────────────── */
+
+typedef struct Check {
+  const TampRun *run;
+  const TampList *input;
+  const TampList *result;
+  uint32_t *place; /* by index of the input: its entry in the result, TAMP_NONE */
+  bool orphans_may_stay;
+  bool stale_may_stay;
+} Check;
+
+static const TampPolicy *last_step(const TampPolicy *policy) {
+  while (!policy->strategy && policy->child_count > 0) {
+    policy = policy->children[policy->child_count - 1];
+  }
+  return policy;
+}
+
+/* 1: a batch and its results whole, results directly after their call, in the order of the calls. */
+static const char *check_pairs(const Check *check) {
+  const TampList *list = check->result;
+  for (uint32_t i = 0; i < list->result_count; i++) {
+    const TampListResult *result = &list->results[i];
+    if (result->call == TAMP_NONE) {
+      if (!check->orphans_may_stay) return "internal error: a result without its call";
+      continue;
+    }
+    if (result->next != TAMP_NONE) return "internal error: two results of one call";
+  }
+  for (uint32_t i = 0; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    uint32_t at = i;
+    for (uint32_t k = 0; k < entry->record->call_count; k++) {
+      const TampListCall *call = &list->calls[entry->calls + k];
+      if (call->first == TAMP_NONE) {
+        bool pending = i == list->last_speaker || entry->record->calls[k].awaits;
+        if (!pending && !check->stale_may_stay) return "internal error: a call without its result";
+        continue;
+      }
+      uint32_t to = list->results[call->first].entry;
+      if (to == i || to == at) continue;
+      if (to < at) return "internal error: results out of order";
+      for (uint32_t j = at + 1; j < to; j++) {
+        uint8_t role = list->entries[j].record->role;
+        if (role != TAMP_ROLE_ACTIVITY && role != TAMP_ROLE_REASONING) {
+          return "internal error: a result away from its call";
+        }
+      }
+      at = to;
+    }
+  }
+  return NULL;
+}
+
+/* 2: what is protected is there. Of a call's several results only the one that counts has to be. */
+static const char *check_protected(const Check *check) {
+  const TampRun *run = check->run;
+  const TampList *list = check->input;
+  uint8_t *flags = tamp_arena_alloc(run->arena, list->group_count);
+  if (!flags) return "out of memory";
+  tamp_list_protect(list, run->pins, run->pin_count, flags);
+  for (uint32_t i = 0; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    const TampGroup *group = &list->groups[entry->group];
+    if (check->place[i] != TAMP_NONE || group->kind == TAMP_GROUP_ORPHAN) continue;
+    if (!(flags[entry->group] & TAMP_GROUP_PROTECTED)) continue;
+    bool counts = entry->record->result_count == 0;
+    for (uint32_t k = 0; k < entry->record->result_count; k++) {
+      uint32_t result = entry->results + k;
+      uint32_t call = list->results[result].call;
+      counts = counts || (call != TAMP_NONE && tamp_list_counted_result(list, run->pins, run->pin_count,
+                                                                        call) == result);
+    }
+    if (counts) return "internal error: a protected message is gone";
+  }
+  return NULL;
+}
+
+/* 3: order, but for results that moved and the activity behind them. */
+static const char *check_order(const Check *check) {
+  const TampList *list = check->result;
+  uint32_t last = TAMP_NONE;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    if (entry->origin == TAMP_NONE || entry->record->role == TAMP_ROLE_ACTIVITY) continue;
+    if (entry->record->result_count > 0 && entry->record->call_count == 0) continue;
+    if (last != TAMP_NONE && entry->origin <= last) return "internal error: messages out of order";
+    last = entry->origin;
+  }
+  return NULL;
+}
+
+/* 4 and 5: nothing became heavier, and all of the input is accounted for. */
+static const char *check_sums(const Check *check) {
+  const TampRun *run = check->run;
+  if (check->result->tokens > check->input->tokens + run->added_tokens) {
+    return "internal error: the result is heavier than the input";
+  }
+  for (uint32_t i = 0; i < check->input->count; i++) {
+    if (check->place[i] == TAMP_NONE && !run->reasons[i]) return "internal error: no reason was given";
+  }
+  return NULL;
+}
+
+static const char *verify(const TampRun *run, const TampList *input, const TampPolicy *policy) {
+  Check check = {.run = run, .input = input, .result = run->list};
+  check.place = tamp_arena_alloc(run->arena, input->count * sizeof *check.place);
+  if (!check.place) return "out of memory";
+  for (uint32_t i = 0; i < input->count; i++) check.place[i] = TAMP_NONE;
+  for (uint32_t i = 0; i < run->list->count; i++) {
+    uint32_t origin = run->list->entries[i].origin;
+    if (origin == TAMP_NONE) continue;
+    if (check.place[origin] != TAMP_NONE) return "internal error: a message twice";
+    check.place[origin] = i;
+  }
+  const TampPolicy *last = last_step(policy);
+  if (last->strategy == &tamp_strategy_repair) {
+    const TampRepairOptions *options = last->options;
+    check.orphans_may_stay = options->orphan_results == 1 || last->when;
+    check.stale_may_stay = options->stale_calls == 2 || last->when;
+  }
+  const char *violation = check_pairs(&check);
+  if (!violation) violation = check_protected(&check);
+  if (!violation) violation = check_order(&check);
+  if (!violation) violation = check_sums(&check);
+  return violation;
+}
+
+/* ── The plan ─────────────────────────────────────────────────────────────────────────────────────────── */
+
+static bool same_list(const TampList *input, const TampList *result) {
+  if (input == result) return true;
+  if (input->count != result->count) return false;
+  for (uint32_t i = 0; i < input->count; i++) {
+    if (result->entries[i].origin != i || result->entries[i].record != input->entries[i].record) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static const char *reason_added(const TampRun *run, const TampRecord *record) {
+  for (uint32_t i = run->addition_count; i-- > 0;) {
+    if (run->additions[i].record == record) return run->additions[i].reason;
+  }
+  return "added";
+}
+
+static TampStatus list_messages(TampPlan *plan, const TampRun *run, const TampList *input) {
+  const TampList *list = run->list;
+  TampPlanView *view = &plan->view;
+  uint32_t *order = tamp_arena_alloc(&plan->arena, list->count * sizeof *order);
+  if (!order) return TAMP_NO_MEMORY;
+  TampPlanText *texts = NULL;
+  uint32_t capacity = 0;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    uint32_t origin = entry->origin;
+    if (origin != TAMP_NONE && entry->record == input->entries[origin].record) {
+      order[i] = origin;
+      run->reasons[origin] = NULL;
+      continue;
+    }
+    TampStatus status = tamp_arena_grow(&plan->arena, (void **)&texts, &capacity,
+                                        (size_t)view->text_count + 1, sizeof *texts);
+    if (status) return status;
+    order[i] = TAMP_PLAN_TEXT | view->text_count;
+    texts[view->text_count++] = (TampPlanText){
+        .bytes = entry->record->bytes,
+        .length = entry->record->length,
+        .origin = origin,
+        .reason = origin == TAMP_NONE ? reason_added(run, entry->record) : run->reasons[origin],
+    };
+  }
+  view->order = order;
+  view->count = list->count;
+  view->texts = texts;
+  return TAMP_OK;
+}
+
+static TampStatus keep_all(TampPlan *plan, const TampList *input) {
+  TampPlanView *view = &plan->view;
+  uint32_t *order = tamp_arena_alloc(&plan->arena, input->count * sizeof *order);
+  if (!order) return TAMP_NO_MEMORY;
+  for (uint32_t i = 0; i < input->count; i++) order[i] = i;
+  view->order = order;
+  view->count = input->count;
+  view->tokens_after = view->tokens_before;
+  view->bytes_after = view->bytes_before;
+  view->after = view->before;
+  view->changed = false;
+  return TAMP_OK;
+}
+
+/* Messages that came while the plan was made stand behind it; what they break is mended. */
+static TampStatus add_tail(TampHistory *history, TampRun *run, uint32_t length,
+                           const TampPolicy *policy) {
+  if (length == history->count) return TAMP_OK;
+  const TampList *list = run->list;
+  uint32_t tail = history->count - length;
+  TampItem *items = tamp_arena_alloc(run->arena, ((size_t)list->count + tail) * sizeof *items);
+  if (!items) return TAMP_NO_MEMORY;
+  for (uint32_t i = 0; i < list->count; i++) {
+    items[i] = (TampItem){list->entries[i].record, list->entries[i].origin, i};
+  }
+  for (uint32_t i = 0; i < tail; i++) {
+    items[list->count + i] = (TampItem){history->slots[length + i].record, length + i, TAMP_NONE};
+  }
+  uint32_t changes = run->changes;
+  TampStatus status = tamp_run_replace(run, items, list->count + tail);
+  run->changes = changes;
+  if (status || changes == 0) return status;
+  tamp_list_judge((TampList *)run->list);
+  const TampPolicy *last = last_step(policy);
+  bool own = last->strategy == &tamp_strategy_repair;
+  return tamp_repair(run, own ? last->options : &tamp_repair_defaults);
+}
+
+static TampStatus start_list(TampHistory *history, TampRun *run, uint32_t length,
+                             const TampList **input) {
+  if (length == history->count) {
+    *input = &history->list;
+    return TAMP_OK;
+  }
+  TampList *list = tamp_arena_alloc(run->arena, sizeof *list);
+  if (!list) return TAMP_NO_MEMORY;
+  tamp_list_init(list, run->arena, &history->atoms);
+  for (uint32_t i = 0; i < length; i++) {
+    TampStatus status = tamp_list_append(list, history->slots[i].record, i);
+    if (status) return status;
+  }
+  *input = list;
+  return TAMP_OK;
+}
+
+static TampStatus fill_plan(TampPlan *plan, TampHistory *history, uint32_t length, TampRun *run,
+                            const TampPolicy *policy) {
+  const TampList *whole = &history->list;
+  TampPlanView *view = &plan->view;
+  TampStatus status = tamp_run_all(run, policy);
+  if (status == TAMP_NEEDS_SUMMARY) {
+    plan->question = run->question;
+    plan->asks = true;
+    return status;
+  }
+  if (!status) status = judge_fit(plan, run, policy);
+  if (!status) status = add_tail(history, run, length, policy);
+  if (status) return status;
+  view->input_count = whole->count;
+  view->before = whole->sent;
+  view->tokens_before = whole->tokens;
+  view->bytes_before = whole->size;
+  view->steps = run->steps;
+  view->step_count = run->step_count;
+  view->reasons = (const char *const *)run->reasons;
+  if (same_list(whole, run->list)) return keep_all(plan, whole);
+  tamp_list_judge(&history->list);
+  const char *violation = verify(run, whole, policy);
+  if (violation) {
+    view->fits = false;
+    set_reason(plan, violation);
+    memset((void *)run->reasons, 0, whole->count * sizeof *run->reasons);
+    return keep_all(plan, whole);
+  }
+  view->changed = true;
+  view->after = run->list->sent;
+  view->tokens_after = run->list->tokens;
+  view->bytes_after = run->list->size;
+  return list_messages(plan, run, whole);
+}
+
+TampStatus tamp_history_plan(TampHistory *history, uint32_t length, const TampPolicy *policy,
+                             const TampOptions *options, const TampAnswer *answers,
+                             uint32_t answer_count, TampPlan **plan) {
+  static const TampOptions no_options;
+  *plan = NULL;
+  if (!options) options = &no_options;
+  if (length > history->count) return TAMP_STALE_PLAN;
+  TampStatus status = tamp_history_count(history, options);
+  if (status) return status;
+  TampAllocator allocator = history->arena.allocator;
+  TampPlan *made = allocator.resize(allocator.context, NULL, sizeof *made);
+  if (!made) return TAMP_NO_MEMORY;
+  *made = (TampPlan){.question = {0}};
+  tamp_arena_init(&made->arena, allocator);
+
+  uint32_t atoms = history->atoms.count;
+  TampRun run = {
+      .arena = &made->arena,
+      .format = history->format,
+      .atoms = &history->atoms,
+      .options = options,
+      .counter = options->counter.count ? &options->counter : NULL,
+      .input_count = history->count,
+      .answers = answers,
+      .answer_count = answer_count,
+      .policy_count = policy->number_count,
+  };
+  uint32_t *pins = NULL;
+  status = tamp_history_pins(history, options, &made->arena, &pins, &run.pin_count);
+  run.pins = pins;
+  run.offset = tamp_history_offset(history, length, options, true);
+  run.reasons = tamp_arena_alloc(&made->arena, history->count * sizeof *run.reasons);
+  run.refused = tamp_arena_alloc(&made->arena, policy->number_count);
+  if (!status && (!run.reasons || !run.refused)) status = TAMP_NO_MEMORY;
+  if (!status) {
+    memset((void *)run.reasons, 0, history->count * sizeof *run.reasons);
+    memset(run.refused, 0, policy->number_count);
+    status = start_list(history, &run, length, &run.list);
+  }
+  if (!status) status = fill_plan(made, history, length, &run, policy);
+  /* Ids that the run made go with it; what the plan says of them are bytes of its own. */
+  tamp_atoms_truncate(&history->atoms, atoms);
+  if (status && status != TAMP_NEEDS_SUMMARY) {
+    tamp_plan_free(made);
+    return status;
+  }
+  *plan = made;
+  return status;
+}
+
+void tamp_plan_free(TampPlan *plan) {
+  if (!plan) return;
+  TampAllocator allocator = plan->arena.allocator;
+  tamp_arena_free(&plan->arena);
+  allocator.resize(allocator.context, plan, 0);
+}
+
+const TampPlanView *tamp_plan_view(const TampPlan *plan) {
+  return &plan->view;
+}
+
+const TampQuestion *tamp_plan_question(const TampPlan *plan) {
+  return plan->asks ? &plan->question : NULL;
+}
+
+static void write_string(TampWriter *writer, const char *text) {
+  tamp_writer_string(writer, (TampText){(const uint8_t *)text, strlen(text)});
+}
+
+static void write_member(TampWriter *writer, const char *name, uint64_t number) {
+  write_text(writer, ",\"");
+  write_text(writer, name);
+  write_text(writer, "\":");
+  tamp_writer_integer(writer, number);
+}
+
+TampStatus tamp_plan_report(TampPlan *plan, TampText *json) {
+  const TampPlanView *view = &plan->view;
+  TampWriter writer = tamp_writer(&plan->arena);
+  write_text(&writer, view->fits ? "{\"fits\":true,\"reason\":" : "{\"fits\":false,\"reason\":");
+  if (view->reason.length > 0) {
+    tamp_writer_string(&writer, view->reason);
+  } else {
+    write_text(&writer, "null");
+  }
+  write_text(&writer, ",\"steps\":[");
+  for (uint32_t i = 0; i < view->step_count; i++) {
+    const TampStepReport *step = &view->steps[i];
+    write_text(&writer, i > 0 ? ",{\"strategy\":" : "{\"strategy\":");
+    write_string(&writer, step->strategy);
+    write_text(&writer, step->fired ? ",\"fired\":true,\"removed\":" : ",\"fired\":false,\"removed\":");
+    if (step->sent_after > step->sent_before) {
+      write_text(&writer, "-");
+      tamp_writer_integer(&writer, step->sent_after - step->sent_before);
+    } else {
+      tamp_writer_integer(&writer, step->sent_before - step->sent_after);
+    }
+    write_member(&writer, "rewritten", step->rewritten);
+    write_member(&writer, "tokensBefore", step->tokens_before);
+    write_member(&writer, "tokensAfter", step->tokens_after);
+    if (step->note) {
+      write_text(&writer, ",\"note\":");
+      write_string(&writer, step->note);
+    }
+    write_text(&writer, "}");
+  }
+  write_text(&writer, "]}");
+  return tamp_writer_finish(&writer, json);
+}

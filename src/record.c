@@ -1,0 +1,209 @@
+#include "record.h"
+
+#include <string.h>
+
+#include "text.h"
+#include "tokens.h"
+
+TampStatus tamp_count_text(const TampCounter *counter, TampText text, uint32_t *tokens) {
+  *tokens = 0;
+  if (text.length == 0) return TAMP_OK;
+  if (!counter || !counter->count) {
+    *tokens = tamp_tokens_estimate(text.bytes, text.length);
+    return TAMP_OK;
+  }
+  int64_t count = counter->count(counter->context, text);
+  if (count < 0 || count > UINT32_MAX) return TAMP_BAD_COUNT;
+  *tokens = (uint32_t)count;
+  return TAMP_OK;
+}
+
+/* The two values of a part whose texts weigh something; NOTHING where there is none. */
+static void segments(const TampPart *part, TampValue out[2]) {
+  memset(out, 0, 2 * sizeof *out);
+  switch (part->kind) {
+    case TAMP_PART_CALL:
+      out[0] = part->name;
+      out[1] = part->text;
+      break;
+    case TAMP_PART_RESULT:
+      out[0] = part->text.type == TAMP_JSON_ARRAY ? (TampValue){0} : part->text;
+      out[1] = part->error;
+      break;
+    case TAMP_PART_MEDIA:
+      break;
+    default:
+      out[0] = part->text;
+  }
+}
+
+TampStatus tamp_message_text(const TampMessage *message, TampValue value, TampArena *arena,
+                             TampText *text) {
+  *text = (TampText){(const uint8_t *)"", 0};
+  switch (value.type) {
+    case TAMP_JSON_STRING:
+      return tamp_value_text(message->text, value, arena, text);
+    case TAMP_JSON_NOTHING:
+    case TAMP_JSON_NULL:
+      return TAMP_OK;
+    default: {
+      if (!message->raw) {
+        *text = (TampText){message->text + value.at, value.length};
+        return TAMP_OK;
+      }
+      TampWriter writer = tamp_writer(arena);
+      tamp_writer_value(&writer, message->text, value);
+      return tamp_writer_finish(&writer, text);
+    }
+  }
+}
+
+static uint32_t add(uint32_t a, uint32_t b) {
+  return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+/* One walk for both uses: `record` NULL only counts. */
+static TampStatus weigh(const TampMessage *message, const TampCounter *counter, TampArena *scratch,
+                        uint32_t *tokens, TampRecord *record) {
+  uint32_t sum = TAMP_MESSAGE_TOKENS;
+  for (uint32_t i = 0; i < message->count; i++) {
+    const TampPart *part = &message->parts[i];
+    if (part->kind == TAMP_PART_MEDIA) {
+      sum = add(sum, TAMP_MEDIA_TOKENS);
+      continue;
+    }
+    TampValue values[2];
+    segments(part, values);
+    for (int k = 0; k < 2; k++) {
+      TampText text;
+      TampStatus status = tamp_message_text(message, values[k], scratch, &text);
+      if (status) return status;
+      if (text.length == 0) continue;
+      uint32_t count = 0;
+      status = tamp_count_text(counter, text, &count);
+      if (status) return status;
+      sum = add(sum, count);
+      if (!record) continue;
+      if (text.length > record->longest) {
+        record->longest = text.length > UINT32_MAX ? UINT32_MAX : (uint32_t)text.length;
+      }
+      if (part->kind == TAMP_PART_TEXT && part->owner == TAMP_NONE &&
+          !(record->flags & TAMP_RECORD_TEXT) && !tamp_text_is_blank(text)) {
+        record->flags |= TAMP_RECORD_TEXT;
+      }
+    }
+  }
+  *tokens = message->role == TAMP_ROLE_ACTIVITY ? 0 : sum;
+  return TAMP_OK;
+}
+
+TampStatus tamp_message_tokens(const TampMessage *message, const TampCounter *counter,
+                               TampArena *scratch, uint32_t *tokens) {
+  TampMark mark = tamp_arena_mark(scratch);
+  TampStatus status = weigh(message, counter, scratch, tokens, NULL);
+  tamp_arena_reset(scratch, mark);
+  return status;
+}
+
+/* An id or a name as an atom. Texts that lie in the message are not copied: the message outlives the atom. */
+static TampStatus intern(const TampMessage *message, TampValue value, TampAtoms *atoms,
+                         TampArena *arena, uint32_t *atom) {
+  *atom = TAMP_NONE;
+  if (value.type != TAMP_JSON_STRING) return TAMP_OK;
+  TampText text;
+  TampStatus status = tamp_value_text(message->text, value, arena, &text);
+  if (status) return status;
+  return tamp_atoms_intern(atoms, text, atom);
+}
+
+/* A result is blank when no text of it, error apart, says anything and it shows nothing. */
+static TampStatus result_is_blank(const TampMessage *message, uint32_t index, TampArena *arena,
+                                  bool *blank) {
+  *blank = true;
+  const TampPart *part = &message->parts[index];
+  if (part->text.type == TAMP_JSON_STRING) {
+    TampText text;
+    TampStatus status = tamp_value_text(message->text, part->text, arena, &text);
+    if (status) return status;
+    *blank = tamp_text_is_blank(text);
+    return TAMP_OK;
+  }
+  if (part->text.type != TAMP_JSON_ARRAY) {
+    *blank = part->text.type <= TAMP_JSON_NULL;
+    return TAMP_OK;
+  }
+  for (uint32_t i = index + 1; i < message->count && *blank; i++) {
+    const TampPart *piece = &message->parts[i];
+    if (piece->owner != index) continue;
+    if (piece->kind == TAMP_PART_MEDIA) *blank = false;
+    TampText text;
+    TampStatus status = tamp_value_text(message->text, piece->text, arena, &text);
+    if (status) return status;
+    if (piece->kind == TAMP_PART_TEXT) *blank = tamp_text_is_blank(text);
+  }
+  return TAMP_OK;
+}
+
+static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampArena *arena,
+                             TampRecord *record) {
+  uint32_t call_count = 0, result_count = 0;
+  for (uint32_t i = 0; i < message->count; i++) {
+    call_count += message->parts[i].kind == TAMP_PART_CALL;
+    result_count += message->parts[i].kind == TAMP_PART_RESULT;
+  }
+  if (call_count + result_count == 0) return TAMP_OK;
+  TampCall *calls = tamp_arena_alloc(arena, call_count * sizeof *calls);
+  TampResult *results = tamp_arena_alloc(arena, result_count * sizeof *results);
+  if (!calls || !results) return TAMP_NO_MEMORY;
+  record->calls = calls;
+  record->results = results;
+  for (uint32_t i = 0; i < message->count; i++) {
+    const TampPart *part = &message->parts[i];
+    TampStatus status = TAMP_OK;
+    if (part->kind == TAMP_PART_CALL) {
+      TampCall *call = &calls[record->call_count++];
+      *call = (TampCall){.awaits = (part->flags & TAMP_PART_AWAITS) != 0};
+      status = intern(message, part->id, atoms, arena, &call->id);
+      if (!status) status = intern(message, part->name, atoms, arena, &call->name);
+      if (call->name != TAMP_NONE && tamp_atoms_text(atoms, call->name).length == 0) {
+        call->name = TAMP_NONE;
+      }
+    } else if (part->kind == TAMP_PART_RESULT) {
+      TampResult *result = &results[record->result_count++];
+      *result = (TampResult){.failed = (part->flags & TAMP_PART_FAILED) != 0};
+      status = intern(message, part->id, atoms, arena, &result->id);
+      TampMark mark = tamp_arena_mark(arena);
+      if (!status) status = result_is_blank(message, i, arena, &result->blank);
+      tamp_arena_reset(arena, mark);
+    }
+    if (status) return status;
+  }
+  return TAMP_OK;
+}
+
+TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,
+                            const TampCounter *counter, TampRecord *out) {
+  size_t size = tamp_value_json_length(message->text, message->whole);
+  if (size > UINT32_MAX) return TAMP_TOO_LARGE;
+  *out = (TampRecord){
+      .bytes = message->text + message->whole.at,
+      .length = message->whole.length,
+      .size = (uint32_t)size,
+      .id = TAMP_NONE,
+      .covered = message->covered > UINT32_MAX ? UINT32_MAX : (uint32_t)message->covered,
+      .role = message->role,
+      .flags = (uint8_t)(message->flags | (message->raw ? TAMP_RECORD_RAW : 0)),
+  };
+  for (uint32_t i = 0; i < message->count; i++) {
+    const TampPart *part = &message->parts[i];
+    if (part->kind == TAMP_PART_MEDIA && (part->flags & TAMP_PART_INLINE)) {
+      out->flags |= TAMP_RECORD_INLINE_MEDIA;
+    }
+  }
+  TampStatus status = make_pairs(message, atoms, arena, out);
+  if (!status) status = intern(message, message->id, atoms, arena, &out->id);
+  TampMark mark = tamp_arena_mark(arena);
+  if (!status) status = weigh(message, counter, arena, &out->tokens, out);
+  tamp_arena_reset(arena, mark);
+  return status;
+}

@@ -1,0 +1,69 @@
+/* A message as strategies know it: facts and a byte span, no JSON. */
+#ifndef TAMP_RECORD_H
+#define TAMP_RECORD_H
+
+#include "atoms.h"
+#include "formats/format.h"
+
+typedef struct TampCall {
+  uint32_t id;   /* atom, TAMP_NONE when the call has none */
+  uint32_t name; /* atom, TAMP_NONE when unknown or empty */
+  bool awaits;   /* approval was asked for */
+} TampCall;
+
+typedef struct TampResult {
+  uint32_t id; /* atom, TAMP_NONE when it names no call */
+  bool blank;
+  bool failed;
+} TampResult;
+
+enum {
+  TAMP_RECORD_INLINE_MEDIA = 1 << 4, /* beside the TAMP_MESSAGE_* flags, which records keep */
+  TAMP_RECORD_RAW = 1 << 5,          /* the bytes may hold raw strings */
+  TAMP_RECORD_TEXT = 1 << 6,         /* has text of its own that is not blank */
+};
+
+typedef struct TampRecord {
+  const uint8_t *bytes; /* as the source gave them; NULL when they must be asked for */
+  const TampCall *calls;
+  const TampResult *results;
+  uint32_t call_count;
+  uint32_t result_count;
+  uint32_t length;  /* of `bytes` */
+  uint32_t size;    /* length of its JSON text in UTF-8 */
+  uint32_t tokens;  /* strategies.md §2; 0 for activity */
+  uint32_t longest; /* bytes of its longest single text, arguments included */
+  uint32_t id;      /* atom, TAMP_NONE without one */
+  uint32_t covered; /* of a summary */
+  uint8_t role;     /* TampRole */
+  uint8_t flags;    /* TAMP_MESSAGE_*, TAMP_RECORD_* */
+} TampRecord;
+
+/* Counts the tokens of a text. Returns a count, or a negative number when it could not; then whatever
+ * asked fails with TAMP_BAD_COUNT. */
+typedef struct TampCounter {
+  int64_t (*count)(void *context, TampText text);
+  void *context;
+} TampCounter;
+
+#define TAMP_MESSAGE_TOKENS 4u  /* what every message weighs besides its texts */
+#define TAMP_MEDIA_TOKENS 1024u /* what a media part weighs, whatever its bytes */
+
+/* Makes the record of a message that was read. Calls, results and decoded texts are pieces of `arena`;
+ * `counter` NULL estimates. */
+TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,
+                            const TampCounter *counter, TampRecord *out);
+
+/* What the message weighs with `counter` (NULL: the estimate). `scratch` is used for decoded texts. */
+TampStatus tamp_message_tokens(const TampMessage *message, const TampCounter *counter,
+                               TampArena *scratch, uint32_t *tokens);
+
+/* The text of one of its values: a string decoded, arguments that are a JSON value as they are spelled, empty
+ * for null and nothing. Points into the message or into `arena`. */
+TampStatus tamp_message_text(const TampMessage *message, TampValue value, TampArena *arena,
+                             TampText *text);
+
+/* Tokens of one text: the counter's, or the estimate. 0 for an empty text. */
+TampStatus tamp_count_text(const TampCounter *counter, TampText text, uint32_t *tokens);
+
+#endif

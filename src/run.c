@@ -1,0 +1,283 @@
+#include "run.h"
+
+#include <string.h>
+
+#include "strategies/strategy.h"
+
+/* A policy that still changes something after so many passes goes round in circles: a bug, which the plan
+ * reports instead of looping. */
+enum { MOST_PASSES = 64 };
+
+uint64_t tamp_run_total(const TampRun *run, uint64_t list_tokens) {
+  int64_t total = (int64_t)list_tokens + run->offset;
+  return total > 0 ? (uint64_t)total : 0;
+}
+
+void tamp_run_fired(TampRun *run) {
+  run->fired = true;
+}
+
+void tamp_run_note(TampRun *run, const char *sentence) {
+  run->note = sentence;
+}
+
+void tamp_run_reason(TampRun *run, uint32_t origin, const char *reason) {
+  if (origin < run->input_count) run->reasons[origin] = reason;
+}
+
+TampStatus tamp_run_added(TampRun *run, const TampRecord *record, const char *reason) {
+  TampStatus status =
+      tamp_arena_grow(run->arena, (void **)&run->additions, &run->addition_capacity,
+                      (size_t)run->addition_count + 1, sizeof *run->additions);
+  if (status) return status;
+  run->additions[run->addition_count++] = (struct TampAddition){record, reason};
+  return TAMP_OK;
+}
+
+bool tamp_run_exceeds(const TampRun *run, const TampLimits *limits) {
+  const TampList *list = run->list;
+  if (run->forced) return true;
+  if (limits->tokens == TAMP_UNSET && limits->messages == TAMP_UNSET &&
+      limits->bytes == TAMP_UNSET) {
+    return true;
+  }
+  /* Nothing exceeds TAMP_UNSET, the largest number there is. */
+  return tamp_run_total(run, list->tokens) > limits->tokens || list->messages > limits->messages ||
+         list->size > limits->bytes;
+}
+
+static bool holds(const TampRun *run, const TampTrigger *when) {
+  const TampList *list = run->list;
+  switch (when->kind) {
+    case TAMP_WHEN_TOKENS_OVER:
+      return tamp_run_total(run, list->tokens) > when->over;
+    case TAMP_WHEN_MESSAGES_OVER:
+      return list->messages > when->over;
+    case TAMP_WHEN_BYTES_OVER:
+      return list->size > when->over;
+    case TAMP_WHEN_TURNS_OVER:
+      return list->turns > when->over;
+    case TAMP_WHEN_GROUPS_OVER:
+      return list->live_groups > when->over;
+    case TAMP_WHEN_HAS_TOOL_CALLS:
+      return list->call_count > 0;
+    case TAMP_WHEN_ALL:
+      for (uint32_t i = 0; i < when->count; i++) {
+        if (!holds(run, &when->items[i])) return false;
+      }
+      return true;
+    case TAMP_WHEN_ANY:
+      for (uint32_t i = 0; i < when->count; i++) {
+        if (holds(run, &when->items[i])) return true;
+      }
+      return false;
+  }
+  return false;
+}
+
+TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count) {
+  const TampList *before = run->list;
+  uint32_t sent = 0;
+  for (uint32_t i = 0; i < count; i++) sent += items[i].record->role != TAMP_ROLE_ACTIVITY;
+  if (sent == 0 && before->sent > 0) {
+    tamp_run_note(run, "nothing would be left");
+    return TAMP_OK;
+  }
+  TampList *next = run->list == run->spare[0] ? run->spare[1] : run->spare[0];
+  if (!next) {
+    next = tamp_arena_alloc(run->arena, sizeof *next);
+    if (!next) return TAMP_NO_MEMORY;
+    tamp_list_init(next, run->arena, run->atoms);
+    run->spare[run->spare[0] ? 1 : 0] = next;
+  }
+  tamp_list_clear(next);
+  for (uint32_t i = 0; i < count; i++) {
+    TampStatus status = tamp_list_append(next, items[i].record, items[i].origin);
+    if (status) return status;
+    if (items[i].from != TAMP_NONE && items[i].from == before->waiting) next->waiting = i;
+  }
+  run->list = next;
+  run->changes++;
+  return TAMP_OK;
+}
+
+TampStatus tamp_run_read(TampRun *run, const TampRecord *record, TampMessage *message) {
+  TampFault fault;
+  return tamp_message_read(run->format, record->bytes, record->length,
+                           (record->flags & TAMP_RECORD_RAW) != 0, message, &fault);
+}
+
+/* The record of a message this run wrote. Read like any other, so that what is planned on is what a reader of
+ * the result will find. */
+static TampStatus make_record(TampRun *run, TampWriter *writer, const TampRecord **record) {
+  TampText json;
+  TampStatus status = tamp_writer_finish(writer, &json);
+  if (status) return status;
+  uint8_t *bytes = tamp_arena_alloc(run->arena, json.length);
+  TampRecord *made = tamp_arena_alloc(run->arena, sizeof *made);
+  if (!bytes || !made) return TAMP_NO_MEMORY;
+  memcpy(bytes, json.bytes, json.length);
+  TampMessage message;
+  TampFault fault;
+  tamp_message_init(&message, run->arena);
+  status = tamp_message_read(run->format, bytes, json.length, false, &message, &fault);
+  if (!status) status = tamp_record_make(&message, run->atoms, run->arena, run->counter, made);
+  tamp_arena_drop(run->arena, message.parts);
+  *record = made;
+  return status;
+}
+
+TampStatus tamp_run_edit(TampRun *run, const TampMessage *message, const TampEdit *edits,
+                         size_t count, const TampRecord **record) {
+  TampWriter writer = tamp_writer(run->arena);
+  TampStatus status = run->format->edit(message, edits, count, run->arena, &writer);
+  if (!status) status = make_record(run, &writer, record);
+  tamp_arena_drop(run->arena, writer.bytes);
+  return status;
+}
+
+TampStatus tamp_run_draft(TampRun *run, const TampDraft *draft, const TampRecord **record) {
+  TampWriter writer = tamp_writer(run->arena);
+  run->format->draft(draft, &writer);
+  TampStatus status = make_record(run, &writer, record);
+  tamp_arena_drop(run->arena, writer.bytes);
+  return status;
+}
+
+static bool id_taken(const TampRun *run, TampText id) {
+  uint32_t atom = tamp_atoms_find(run->atoms, id);
+  if (atom == TAMP_NONE) return false;
+  for (uint32_t i = 0; i < run->list->count; i++) {
+    if (run->list->entries[i].record->id == atom) return true;
+  }
+  return false;
+}
+
+TampStatus tamp_run_fresh_id(TampRun *run, TampText prefix, TampText name, TampText *id) {
+  TampWriter writer = tamp_writer(run->arena);
+  for (uint64_t number = 1;; number++) {
+    writer.length = 0;
+    tamp_writer_raw(&writer, prefix);
+    tamp_writer_raw(&writer, name);
+    if (number > 1) {
+      tamp_writer_raw(&writer, TAMP_TEXT("-"));
+      tamp_writer_integer(&writer, number);
+    }
+    TampStatus status = tamp_writer_finish(&writer, id);
+    if (status) return status;
+    if (!id_taken(run, *id)) return TAMP_OK;
+  }
+}
+
+TampStatus tamp_run_name(TampRun *run, const TampRecord *record, uint32_t origin, TampText *name) {
+  if (record->id != TAMP_NONE) {
+    *name = tamp_atoms_text(run->atoms, record->id);
+    return TAMP_OK;
+  }
+  TampWriter writer = tamp_writer(run->arena);
+  tamp_writer_raw(&writer, TAMP_TEXT("#"));
+  if (origin != TAMP_NONE) tamp_writer_integer(&writer, origin);
+  return tamp_writer_finish(&writer, name);
+}
+
+TampStatus tamp_run_ask(TampRun *run, const TampQuestion *question, const TampAnswer **answer) {
+  if (run->asked < run->answer_count) {
+    *answer = &run->answers[run->asked++];
+    return TAMP_OK;
+  }
+  run->question = *question;
+  return TAMP_NEEDS_SUMMARY;
+}
+
+static TampStatus add_step(TampRun *run, const char *strategy, uint32_t *step) {
+  TampStatus status = tamp_arena_grow(run->arena, (void **)&run->steps, &run->step_capacity,
+                                      (size_t)run->step_count + 1, sizeof *run->steps);
+  if (status) return status;
+  *step = run->step_count++;
+  run->steps[*step] = (TampStepReport){
+      .strategy = strategy,
+      .tokens_before = run->list->tokens,
+      .tokens_after = run->list->tokens,
+      .sent_before = run->list->sent,
+      .sent_after = run->list->sent,
+  };
+  return TAMP_OK;
+}
+
+TampStatus tamp_run_policy(TampRun *run, const TampPolicy *policy) {
+  if (!policy->strategy) {
+    for (uint32_t i = 0; i < policy->child_count; i++) {
+      TampStatus status = tamp_run_policy(run, policy->children[i]);
+      if (status) return status;
+    }
+    return TAMP_OK;
+  }
+  uint32_t step;
+  uint32_t changes = run->changes;
+  uint32_t rewritten = run->rewritten;
+  TampStatus status = add_step(run, policy->strategy->name, &step);
+  if (status) return status;
+  run->fired = false;
+  run->note = NULL;
+  if (!run->forced && policy->when && !holds(run, policy->when)) {
+    run->note = "its `when` does not hold";
+  } else {
+    status = policy->strategy->run(run, policy);
+    if (status) return status;
+  }
+  if (run->quiet && run->changes == changes) {
+    run->step_count = step; /* a later pass that found nothing says nothing */
+    return TAMP_OK;
+  }
+  TampStepReport *report = &run->steps[step];
+  report->fired = run->fired;
+  report->note = run->note;
+  report->tokens_after = run->list->tokens;
+  report->sent_after = run->list->sent;
+  report->rewritten = run->rewritten - rewritten;
+  return TAMP_OK;
+}
+
+/* Whether the policy closes with a repair of its own, which then stands for the one that runs by itself. */
+static bool closes_with_repair(const TampPolicy *policy) {
+  while (!policy->strategy && policy->child_count > 0) {
+    policy = policy->children[policy->child_count - 1];
+  }
+  return policy->strategy == &tamp_strategy_repair;
+}
+
+static TampStatus close_with_repair(TampRun *run) {
+  uint32_t step;
+  uint32_t changes = run->changes;
+  uint32_t rewritten = run->rewritten;
+  TampStatus status = add_step(run, tamp_strategy_repair.name, &step);
+  if (status) return status;
+  status = tamp_repair(run, &tamp_repair_defaults);
+  if (status) return status;
+  if (run->changes == changes) {
+    run->step_count = step;
+    return TAMP_OK;
+  }
+  TampStepReport *report = &run->steps[step];
+  report->fired = true;
+  report->tokens_after = run->list->tokens;
+  report->sent_after = run->list->sent;
+  report->rewritten = run->rewritten - rewritten;
+  return TAMP_OK;
+}
+
+TampStatus tamp_run_all(TampRun *run, const TampPolicy *policy) {
+  bool own_repair = closes_with_repair(policy);
+  for (int pass = 0; pass < MOST_PASSES; pass++) {
+    uint32_t changes = run->changes;
+    run->quiet = pass > 0;
+    /* The first list is the history's own; judging it changes only what this run reads. */
+    tamp_list_judge((TampList *)run->list);
+    TampStatus status = tamp_run_policy(run, policy);
+    if (!status && run->changes > 0 && !own_repair) status = close_with_repair(run);
+    if (status) return status;
+    if (run->changes == changes) return TAMP_OK;
+  }
+  run->refusal = "internal error: the policy does not come to rest";
+  return TAMP_OK;
+}

@@ -1,0 +1,372 @@
+/* Repair writes the list anew: each message is passed on, but results only directly behind their call.
+ *
+ * The *zone* of a call message is what stands behind it as long as that is reasoning, activity or one of its
+ * own results. Its results are its slots. When exactly the results that belong there stand in them in the
+ * order of the calls, nothing moves. Otherwise the slots are filled anew in that order, and what had no slot
+ * (a late result, an answer) stands in front of the first, so that reasoning keeps its place. */
+#include <string.h>
+
+#include "strategy.h"
+
+enum { DROP = 0, KEEP = 1 };                         /* orphanResults */
+enum { ANSWER_STALE = 0, DROP_STALE = 1, KEEP_STALE = 2 }; /* staleCalls */
+enum { ANY_HEAD = 0, USER_HEAD = 1 };                /* head */
+
+const TampRepairOptions tamp_repair_defaults = {
+    .orphan_results = DROP,
+    .stale_calls = ANSWER_STALE,
+    .head = ANY_HEAD,
+    .placeholder = {(const uint8_t *)"[no result was recorded]", 24},
+};
+
+static const char *const orphan_choices[] = {"drop", "keep", NULL};
+static const char *const stale_choices[] = {"answer", "drop", "keep", NULL};
+static const char *const head_choices[] = {"any", "user", NULL};
+
+static const TampField fields[] = {
+    {.name = "orphanResults",
+     .type = TAMP_FIELD_CHOICE,
+     .choices = orphan_choices,
+     .offset = offsetof(TampRepairOptions, orphan_results)},
+    {.name = "staleCalls",
+     .type = TAMP_FIELD_CHOICE,
+     .choices = stale_choices,
+     .offset = offsetof(TampRepairOptions, stale_calls)},
+    {.name = "head",
+     .type = TAMP_FIELD_CHOICE,
+     .choices = head_choices,
+     .offset = offsetof(TampRepairOptions, head)},
+    {.name = "placeholder",
+     .type = TAMP_FIELD_TEXT,
+     .offset = offsetof(TampRepairOptions, placeholder)},
+};
+
+/* What becomes of an entry. */
+enum {
+  PASS = 0,    /* in its place */
+  WITH_CALL,   /* a result: behind its call */
+  GONE,
+};
+
+typedef struct Repair {
+  TampRun *run;
+  const TampRepairOptions *options;
+  TampStep step; /* for its marks and records; it is not committed */
+  const TampList *list;
+  uint8_t *fates;  /* by entry: PASS, WITH_CALL, GONE */
+  uint8_t *placed; /* by entry: a message of results that was put behind a call */
+  TampItem *items; /* the new list */
+  uint32_t count;
+  bool changed;
+} Repair;
+
+static void mark_gone(Repair *repair, uint32_t entry, const char *reason) {
+  const TampList *list = repair->list;
+  if (repair->fates[entry] == GONE) return;
+  repair->fates[entry] = GONE;
+  repair->changed = true;
+  tamp_run_reason(repair->run, list->entries[entry].origin, reason);
+  for (uint32_t i = entry + 1; i < list->count && list->entries[i].owner == entry; i++) {
+    if (tamp_entry_pinned(&list->entries[i], repair->run->pins, repair->run->pin_count)) continue;
+    repair->fates[i] = GONE;
+    tamp_run_reason(repair->run, list->entries[i].origin, reason);
+  }
+}
+
+/* A message of results goes when all of them are orphans or do not count; messages of several results are
+ * judged by the best of them. */
+static void judge_results(Repair *repair) {
+  const TampList *list = repair->list;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    const TampGroup *group = &list->groups[entry->group];
+    if (group->kind == TAMP_GROUP_ORPHAN) {
+      if (repair->options->orphan_results == DROP) {
+        mark_gone(repair, i, "repair: a result without its call");
+      }
+      continue;
+    }
+    if (entry->record->result_count == 0 || entry->record->call_count > 0) continue;
+    bool counts = false, duplicate = false;
+    for (uint32_t k = 0; k < entry->record->result_count; k++) {
+      uint32_t result = entry->results + k;
+      uint32_t call = list->results[result].call;
+      if (call == TAMP_NONE) continue;
+      if (tamp_list_counted_result(list, repair->run->pins, repair->run->pin_count, call) == result) {
+        counts = true;
+      } else {
+        duplicate = true;
+      }
+    }
+    if (counts) {
+      repair->fates[i] = WITH_CALL;
+    } else if (duplicate) {
+      mark_gone(repair, i, "repair: another result of the same call counts");
+    }
+  }
+}
+
+/* Takes stale calls out of a message, or the whole group when nothing is left of it. */
+static TampStatus drop_stale(Repair *repair, uint32_t at, uint32_t stale) {
+  const TampList *list = repair->list;
+  const TampEntry *entry = &list->entries[at];
+  const TampRecord *record = entry->record;
+  if (stale == record->call_count && !(record->flags & TAMP_RECORD_TEXT)) {
+    for (uint32_t i = list->groups[entry->group].first; i != TAMP_NONE; i = list->entries[i].next) {
+      mark_gone(repair, i, "repair: a call that never got its result");
+    }
+    return TAMP_OK;
+  }
+  TampMessage message;
+  tamp_message_init(&message, repair->run->arena);
+  TampStatus status = tamp_step_read(&repair->step, at, &message);
+  TampEdit *edits = tamp_step_alloc(&repair->step, stale * sizeof *edits);
+  if (!edits) return TAMP_NO_MEMORY;
+  uint32_t count = 0, nth = 0;
+  for (uint32_t i = 0; !status && i < message.count; i++) {
+    if (message.parts[i].kind != TAMP_PART_CALL) continue;
+    uint32_t call = entry->calls + nth++;
+    if (list->calls[call].first != TAMP_NONE || tamp_list_call_pending(list, call)) continue;
+    edits[count++] = (TampEdit){.kind = TAMP_EDIT_DROP_CALL, .part = i};
+  }
+  const TampRecord *rewritten;
+  if (!status) status = tamp_step_edit(&repair->step, &message, edits, count, &rewritten);
+  if (!status) status = tamp_step_rewrite(&repair->step, at, rewritten);
+  if (status) return status;
+  repair->changed = true;
+  repair->run->rewritten++;
+  tamp_run_reason(repair->run, entry->origin, "repair: without calls that never got their results");
+  return TAMP_OK;
+}
+
+static bool is_stale(const TampList *list, uint32_t call) {
+  return list->calls[call].first == TAMP_NONE && !tamp_list_call_pending(list, call);
+}
+
+static TampStatus judge_stale(Repair *repair) {
+  const TampList *list = repair->list;
+  if (repair->options->stale_calls != DROP_STALE) return TAMP_OK;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    uint32_t stale = 0;
+    for (uint32_t k = 0; k < entry->record->call_count; k++) stale += is_stale(list, entry->calls + k);
+    /* What is pinned stays as it is, and is answered instead. */
+    if (stale == 0 || repair->fates[i] == GONE || tamp_step_protected(&repair->step, entry->group)) {
+      continue;
+    }
+    TampStatus status = drop_stale(repair, i, stale);
+    if (status) return status;
+  }
+  return TAMP_OK;
+}
+
+static bool answers(const Repair *repair, uint32_t call) {
+  if (!is_stale(repair->list, call)) return false;
+  if (repair->options->stale_calls == ANSWER_STALE) return true;
+  return repair->options->stale_calls == DROP_STALE &&
+         tamp_step_protected(&repair->step,
+                             repair->list->entries[repair->list->calls[call].entry].group);
+}
+
+static void put(Repair *repair, TampItem item) {
+  repair->items[repair->count++] = item;
+}
+
+/* An entry and the activity that goes with it. */
+static void pass_on(Repair *repair, uint32_t at) {
+  const TampList *list = repair->list;
+  const TampRecord *rewritten = repair->step.rewrites ? repair->step.rewrites[at] : NULL;
+  put(repair, (TampItem){rewritten ? rewritten : list->entries[at].record, list->entries[at].origin, at});
+  for (uint32_t i = at + 1; i < list->count && list->entries[i].owner == at; i++) {
+    bool pinned = tamp_entry_pinned(&list->entries[i], repair->run->pins, repair->run->pin_count);
+    if (pinned || repair->fates[i] == GONE) continue;
+    put(repair, (TampItem){list->entries[i].record, list->entries[i].origin, i});
+  }
+}
+
+static TampStatus put_answer(Repair *repair, uint32_t call) {
+  TampRun *run = repair->run;
+  const TampListCall *item = &repair->list->calls[call];
+  const TampCall *facts = &repair->list->entries[item->entry].record->calls[item->index];
+  TampText call_id = tamp_atoms_text(run->atoms, facts->id);
+  TampDraft draft = {
+      .role = TAMP_ROLE_TOOL,
+      .text = repair->options->placeholder,
+      .call = call_id,
+      .name = facts->name == TAMP_NONE ? (TampText){0} : tamp_atoms_text(run->atoms, facts->name),
+  };
+  TampStatus status = tamp_run_fresh_id(run, TAMP_TEXT("answer-"), call_id, &draft.id);
+  const TampRecord *record;
+  if (!status) status = tamp_run_draft(run, &draft, &record);
+  if (status) return status;
+  put(repair, (TampItem){record, TAMP_NONE, TAMP_NONE});
+  repair->changed = true;
+  run->added_tokens += record->tokens;
+  return tamp_run_added(run, record, "repair: answers a call that never got its result");
+}
+
+/* The expected results of a call message, in the order of its calls: entries, or TAMP_NONE - 1 - call for an
+ * answer to be made. A message with several results is expected once. */
+static uint32_t expect(const Repair *repair, uint32_t at, uint64_t *expected) {
+  const TampList *list = repair->list;
+  const TampEntry *entry = &list->entries[at];
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < entry->record->call_count; k++) {
+    uint32_t call = entry->calls + k;
+    uint32_t result =
+        tamp_list_counted_result(list, repair->run->pins, repair->run->pin_count, call);
+    if (result == TAMP_NONE) {
+      if (answers(repair, call)) expected[count++] = (uint64_t)call << 32 | TAMP_NONE;
+      continue;
+    }
+    uint32_t from = list->results[result].entry;
+    if (from == at || repair->fates[from] == GONE || repair->placed[from]) continue;
+    repair->placed[from] = 1;
+    expected[count++] = from;
+  }
+  return count;
+}
+
+static TampStatus put_expected(Repair *repair, uint64_t expected) {
+  if ((uint32_t)expected == TAMP_NONE) return put_answer(repair, (uint32_t)(expected >> 32));
+  pass_on(repair, (uint32_t)expected);
+  return TAMP_OK;
+}
+
+/* Writes a call message, its zone and its results; returns the last entry of the zone. */
+static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, uint32_t *end) {
+  const TampList *list = repair->list;
+  uint32_t group = list->entries[at].group;
+  uint32_t expected_count = expect(repair, at, expected);
+  uint32_t slots = 0;
+  bool in_order = true;
+  uint32_t last = at;
+  for (uint32_t i = at + 1; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    if (entry->record->role == TAMP_ROLE_ACTIVITY || entry->record->role == TAMP_ROLE_REASONING) continue;
+    if (entry->group != group || entry->record->call_count > 0) break;
+    last = i;
+    if (repair->fates[i] != WITH_CALL) continue;
+    in_order = in_order && slots < expected_count && expected[slots] == i;
+    slots++;
+  }
+  in_order = in_order && slots == expected_count;
+  pass_on(repair, at);
+  uint32_t next = 0;
+  if (slots == 0) {
+    while (next < expected_count) {
+      TampStatus status = put_expected(repair, expected[next++]);
+      if (status) return status;
+    }
+  }
+  for (uint32_t i = at + 1; i <= last; i++) {
+    const TampEntry *entry = &list->entries[i];
+    if (repair->fates[i] == GONE) continue;
+    if (entry->record->role == TAMP_ROLE_ACTIVITY) {
+      bool pinned = tamp_entry_pinned(entry, repair->run->pins, repair->run->pin_count);
+      if (entry->owner == TAMP_NONE || pinned) pass_on(repair, i);
+      continue;
+    }
+    if (repair->fates[i] != WITH_CALL) {
+      pass_on(repair, i);
+      continue;
+    }
+    /* The first slot also takes those that have none. */
+    uint32_t here = next == 0 ? expected_count - slots + 1 : 1;
+    for (; here > 0 && next < expected_count; here--) {
+      TampStatus status = put_expected(repair, expected[next++]);
+      if (status) return status;
+    }
+  }
+  if (!in_order) repair->changed = true;
+  *end = last;
+  return TAMP_OK;
+}
+
+/* Puts a user message in front when the first message after the instructions is not the user's. */
+static TampStatus put_head(Repair *repair) {
+  TampRun *run = repair->run;
+  uint32_t first = 0;
+  while (first < repair->count) {
+    const TampRecord *record = repair->items[first].record;
+    bool head = (record->flags & TAMP_MESSAGE_HEAD) != 0;
+    bool instructions = record->role == TAMP_ROLE_SYSTEM && !head;
+    if (!instructions && record->role != TAMP_ROLE_ACTIVITY) break;
+    first++;
+  }
+  if (first == repair->count) return TAMP_OK;
+  const TampRecord *next = repair->items[first].record;
+  if (next->role == TAMP_ROLE_USER && next->result_count == 0) return TAMP_OK;
+  TampDraft draft = {
+      .role = TAMP_ROLE_USER,
+      .text = TAMP_TEXT("[Earlier messages were removed.]"),
+      .flags = TAMP_MESSAGE_HEAD,
+  };
+  TampText name;
+  TampStatus status =
+      tamp_run_name(run, next, repair->items[first].origin, &name);
+  if (!status) status = tamp_run_fresh_id(run, TAMP_TEXT("head-"), name, &draft.id);
+  const TampRecord *record;
+  if (!status) status = tamp_run_draft(run, &draft, &record);
+  if (status) return status;
+  memmove(&repair->items[first + 1], &repair->items[first],
+          (repair->count - first) * sizeof *repair->items);
+  repair->items[first] = (TampItem){record, TAMP_NONE, TAMP_NONE};
+  repair->count++;
+  repair->changed = true;
+  run->added_tokens += record->tokens;
+  return tamp_run_added(run, record, "repair: for providers that want the user first");
+}
+
+static TampStatus rebuild(Repair *repair) {
+  const TampList *list = repair->list;
+  size_t most = (size_t)list->count + list->call_count + 1;
+  uint64_t *expected = tamp_step_alloc(&repair->step, (list->call_count + 1) * sizeof *expected);
+  repair->items = tamp_step_alloc(&repair->step, most * sizeof *repair->items);
+  if (!expected || !repair->items) return TAMP_NO_MEMORY;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const TampEntry *entry = &list->entries[i];
+    if (repair->fates[i] != PASS) continue;
+    if (entry->record->role == TAMP_ROLE_ACTIVITY) {
+      /* The others were passed on with their messages. */
+      bool pinned = tamp_entry_pinned(entry, repair->run->pins, repair->run->pin_count);
+      if (entry->owner == TAMP_NONE || pinned) pass_on(repair, i);
+      continue;
+    }
+    if (entry->record->call_count == 0) {
+      pass_on(repair, i);
+      continue;
+    }
+    TampStatus status = pass_group(repair, i, expected, &i);
+    if (status) return status;
+  }
+  return repair->options->head == USER_HEAD ? put_head(repair) : TAMP_OK;
+}
+
+TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options) {
+  Repair repair = {.run = run, .options = options, .list = run->list};
+  TampStatus status = tamp_step_begin(run, "", &repair.step);
+  if (status) return status;
+  repair.fates = tamp_step_alloc(&repair.step, run->list->count);
+  repair.placed = tamp_step_alloc(&repair.step, run->list->count);
+  if (!repair.fates || !repair.placed) return TAMP_NO_MEMORY;
+  judge_results(&repair);
+  status = judge_stale(&repair);
+  if (!status) status = rebuild(&repair);
+  if (status || !repair.changed) return status;
+  return tamp_run_replace(run, repair.items, repair.count);
+}
+
+static TampStatus run_repair(TampRun *run, const TampPolicy *policy) {
+  tamp_run_fired(run);
+  return tamp_repair(run, policy->options);
+}
+
+const TampStrategy tamp_strategy_repair = {
+    .name = "repair",
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .options_size = sizeof(TampRepairOptions),
+    .defaults = &tamp_repair_defaults,
+    .run = run_repair,
+};
