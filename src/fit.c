@@ -51,8 +51,8 @@ bool tamp_fit_value(const uint8_t *bytes, size_t length, uint32_t depth) {
       if (!tamp_fit_string(bytes + start + 1, at - start - 1)) return false;
       at++;
     } else if (byte == '-' || (byte >= '0' && byte <= '9')) {
-      while (at < length && ((bytes[at] >= '0' && bytes[at] <= '9') || bytes[at] == '.' || bytes[at] == '+' ||
-                             bytes[at] == '-' || (bytes[at] | 0x20) == 'e')) {
+      while (at < length && ((bytes[at] >= '0' && bytes[at] <= '9') || bytes[at] == '.' ||
+                             bytes[at] == '+' || bytes[at] == '-' || (bytes[at] | 0x20) == 'e')) {
         at++;
       }
       if (!tamp_fit_number(bytes + start, at - start)) return false;

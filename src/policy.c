@@ -4,13 +4,14 @@
 
 #include "cJSON.h"
 #include "fit.h"
-#include "json/cursor.h"
 #include "strategies/strategy.h"
+#include "json/cursor.h"
 
-/* What cJSON cannot hold never reaches it. The text is walked first with our own cursor, which checks that it
- * is JSON and looks for what a cJSON tree would silently change: a U+0000 ends its strings, a lone surrogate or
- * a number of over 63 characters makes it give up without saying why. Each is a problem with its path. After
- * that walk there is one reason left for cJSON to fail: no memory. */
+/* What cJSON cannot hold never reaches it. The text is walked first with our own cursor, which
+ * checks that it is JSON and looks for what a cJSON tree would silently change: a U+0000 ends its
+ * strings, a lone surrogate or a number of over 63 characters makes it give up without saying why.
+ * Each is a problem with its path. After that walk there is one reason left for cJSON to fail: no
+ * memory. */
 
 enum {
   MOST_FIELDS = 16,        /* of one strategy */
@@ -27,11 +28,11 @@ struct TampProblems {
   TampWriter writer; /* the array of problems */
   TampStatus status; /* the first failure outside the writer; sticks */
   uint32_t count;
-  uint32_t depth;      /* policies and triggers around what is being read */
-  uint32_t numbered;   /* policies so far */
+  uint32_t depth;    /* policies and triggers around what is being read */
+  uint32_t numbered; /* policies so far */
   uint32_t path_capacity;
   size_t path_length;
-  uint8_t *path; /* JSON Pointer of what is being read */
+  uint8_t *path;                /* JSON Pointer of what is being read */
   const TampStrategy *strategy; /* while its check runs */
   const uint8_t *states;        /* FIELD_* of its fields */
 };
@@ -40,7 +41,8 @@ static TampText text_of(const char *string) {
   return (TampText){(const uint8_t *)string, strlen(string)};
 }
 
-/* ── The path ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── The path
+ * ─────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Each push gives the length to go back to with path_pop. */
 static size_t path_push(TampProblems *problems, TampText key) {
@@ -81,12 +83,14 @@ static void path_pop(TampProblems *problems, size_t length) {
   problems->path_length = length;
 }
 
-/* ── Problems ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Problems
+ * ─────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* A problem at the current path: open, say its sentence piece by piece, close. */
 static void problem_open(TampProblems *problems, const char *code) {
   TampWriter *writer = &problems->writer;
-  tamp_writer_raw(writer, problems->count++ == 0 ? TAMP_TEXT("{\"path\":") : TAMP_TEXT(",{\"path\":"));
+  tamp_writer_raw(writer,
+                  problems->count++ == 0 ? TAMP_TEXT("{\"path\":") : TAMP_TEXT(",{\"path\":"));
   tamp_writer_string(writer, (TampText){problems->path, problems->path_length});
   tamp_writer_raw(writer, TAMP_TEXT(",\"code\":"));
   tamp_writer_string(writer, text_of(code));
@@ -170,7 +174,8 @@ bool tamp_field_fine(const TampProblems *problems, const char *field) {
   return (field_state(problems, field) & FIELD_BAD) == 0;
 }
 
-/* ── The walk before cJSON ────────────────────────────────────────────────────────────────────────────── */
+/* ── The walk before cJSON
+ * ────────────────────────────────────────────────────────────────────────────── */
 
 static void check_scalar(TampProblems *problems, const uint8_t *text, TampValue value) {
   if ((value.flags & TAMP_VALUE_ESCAPED) &&
@@ -243,7 +248,8 @@ static TampStatus walk(TampProblems *problems, TampText json) {
   return problems->status;
 }
 
-/* ── Fields ───────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Fields
+ * ───────────────────────────────────────────────────────────────────────────────────────────── */
 
 static void *alloc(TampProblems *problems, size_t size) {
   void *piece = tamp_arena_alloc(problems->arena, size);
@@ -268,8 +274,8 @@ static uint32_t count_items(const cJSON *container) {
 
 /* Each reader of a type gives whether the value was fine; what was not, it reported. */
 
-static bool read_count(TampProblems *problems, const char *name, uint64_t minimum, const cJSON *item,
-                       uint64_t *out) {
+static bool read_count(TampProblems *problems, const char *name, uint64_t minimum,
+                       const cJSON *item, uint64_t *out) {
   if (!cJSON_IsNumber(item)) {
     wrong_type(problems, name, "a whole number", item);
     return false;
@@ -289,7 +295,8 @@ static bool read_count(TampProblems *problems, const char *name, uint64_t minimu
     say(problems, name);
     bool infinite = !(number - number == 0);
     if (!small && (infinite || number > 0)) {
-      say(problems, infinite ? " must be a number of JSON, not NaN or infinite" : " must be at most ");
+      say(problems,
+          infinite ? " must be a number of JSON, not NaN or infinite" : " must be at most ");
       if (!infinite) say_number(problems, TAMP_MAX_INTEGER);
     } else {
       say(problems, " must be at least ");
@@ -306,7 +313,8 @@ static bool read_count(TampProblems *problems, const char *name, uint64_t minimu
   return true;
 }
 
-static bool read_fraction(TampProblems *problems, const char *name, const cJSON *item, double *out) {
+static bool read_fraction(TampProblems *problems, const char *name, const cJSON *item,
+                          double *out) {
   if (!cJSON_IsNumber(item)) {
     wrong_type(problems, name, "a number", item);
     return false;
@@ -369,7 +377,8 @@ static bool read_choices(TampProblems *problems, const TampField *field, const c
   return fine;
 }
 
-static bool read_texts(TampProblems *problems, const char *name, const cJSON *item, TampTexts *out) {
+static bool read_texts(TampProblems *problems, const char *name, const cJSON *item,
+                       TampTexts *out) {
   if (!cJSON_IsArray(item)) {
     wrong_type(problems, name, "a list of texts", item);
     return false;
@@ -462,45 +471,50 @@ static bool read_field(TampProblems *problems, const TampField *field, const cJS
                        uint8_t *options, TampPolicy *policy) {
   void *out = options + field->offset;
   switch (field->type) {
-    case TAMP_FIELD_COUNT:
-      return read_count(problems, field->name, field->minimum, item, out);
-    case TAMP_FIELD_FRACTION:
-      return read_fraction(problems, field->name, item, out);
-    case TAMP_FIELD_BOOL:
-      if (cJSON_IsBool(item)) {
-        *(bool *)out = cJSON_IsTrue(item);
-        return true;
-      }
-      wrong_type(problems, field->name, "true or false", item);
-      return false;
-    case TAMP_FIELD_TEXT:
-      if (cJSON_IsString(item)) {
-        *(TampText *)out = copy_text(problems, item->valuestring);
-        return true;
-      }
-      wrong_type(problems, field->name, "a text", item);
-      return false;
-    case TAMP_FIELD_CHOICE:
-      return read_choice(problems, field->name, field->choices, item, out);
-    case TAMP_FIELD_CHOICES:
-      return read_choices(problems, field, item, out);
-    case TAMP_FIELD_TEXTS:
-      return read_texts(problems, field->name, item, out);
-    case TAMP_FIELD_TEXT_MAP:
-      return read_text_map(problems, field->name, item, out);
-    case TAMP_FIELD_POLICIES:
-      return read_policies(problems, field->name, item, policy);
+  case TAMP_FIELD_COUNT:
+    return read_count(problems, field->name, field->minimum, item, out);
+  case TAMP_FIELD_FRACTION:
+    return read_fraction(problems, field->name, item, out);
+  case TAMP_FIELD_BOOL:
+    if (cJSON_IsBool(item)) {
+      *(bool *)out = cJSON_IsTrue(item);
+      return true;
+    }
+    wrong_type(problems, field->name, "true or false", item);
+    return false;
+  case TAMP_FIELD_TEXT:
+    if (cJSON_IsString(item)) {
+      *(TampText *)out = copy_text(problems, item->valuestring);
+      return true;
+    }
+    wrong_type(problems, field->name, "a text", item);
+    return false;
+  case TAMP_FIELD_CHOICE:
+    return read_choice(problems, field->name, field->choices, item, out);
+  case TAMP_FIELD_CHOICES:
+    return read_choices(problems, field, item, out);
+  case TAMP_FIELD_TEXTS:
+    return read_texts(problems, field->name, item, out);
+  case TAMP_FIELD_TEXT_MAP:
+    return read_text_map(problems, field->name, item, out);
+  case TAMP_FIELD_POLICIES:
+    return read_policies(problems, field->name, item, policy);
   }
   return false;
 }
 
-/* ── Triggers ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Triggers
+ * ─────────────────────────────────────────────────────────────────────────────────────────── */
 
 static const char *const conditions[] = {
-    [TAMP_WHEN_TOKENS_OVER] = "tokensOver",     [TAMP_WHEN_MESSAGES_OVER] = "messagesOver",
-    [TAMP_WHEN_BYTES_OVER] = "bytesOver",       [TAMP_WHEN_TURNS_OVER] = "turnsOver",
-    [TAMP_WHEN_GROUPS_OVER] = "groupsOver",     [TAMP_WHEN_HAS_TOOL_CALLS] = "hasToolCalls",
-    [TAMP_WHEN_ALL] = "all",                    [TAMP_WHEN_ANY] = "any",
+    [TAMP_WHEN_TOKENS_OVER] = "tokensOver",
+    [TAMP_WHEN_MESSAGES_OVER] = "messagesOver",
+    [TAMP_WHEN_BYTES_OVER] = "bytesOver",
+    [TAMP_WHEN_TURNS_OVER] = "turnsOver",
+    [TAMP_WHEN_GROUPS_OVER] = "groupsOver",
+    [TAMP_WHEN_HAS_TOOL_CALLS] = "hasToolCalls",
+    [TAMP_WHEN_ALL] = "all",
+    [TAMP_WHEN_ANY] = "any",
 };
 
 enum { CONDITIONS = sizeof conditions / sizeof *conditions };
@@ -550,19 +564,19 @@ static void read_condition(TampProblems *problems, TampTriggerKind kind, const c
   const char *name = conditions[kind];
   out->kind = kind;
   switch (kind) {
-    case TAMP_WHEN_HAS_TOOL_CALLS:
-      if (!cJSON_IsBool(item)) {
-        wrong_type(problems, name, "true", item);
-      } else if (!cJSON_IsTrue(item)) {
-        problem(problems, "out-of-range", "hasToolCalls must be true, not false");
-      }
-      return;
-    case TAMP_WHEN_ALL:
-    case TAMP_WHEN_ANY:
-      read_triggers(problems, name, item, out);
-      return;
-    default:
-      read_count(problems, name, 0, item, &out->over);
+  case TAMP_WHEN_HAS_TOOL_CALLS:
+    if (!cJSON_IsBool(item)) {
+      wrong_type(problems, name, "true", item);
+    } else if (!cJSON_IsTrue(item)) {
+      problem(problems, "out-of-range", "hasToolCalls must be true, not false");
+    }
+    return;
+  case TAMP_WHEN_ALL:
+  case TAMP_WHEN_ANY:
+    read_triggers(problems, name, item, out);
+    return;
+  default:
+    read_count(problems, name, 0, item, &out->over);
   }
 }
 
@@ -610,7 +624,8 @@ static void read_trigger(TampProblems *problems, const cJSON *item, TampTrigger 
   problems->depth--;
 }
 
-/* ── Policies ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Policies
+ * ─────────────────────────────────────────────────────────────────────────────────────────── */
 
 static void unknown_key(TampProblems *problems, const TampStrategy *strategy, const char *key) {
   size_t path = path_push(problems, text_of(key));

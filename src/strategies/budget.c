@@ -19,8 +19,8 @@ static void limits(const void *given, TampLimits *out) {
   out->tokens = options->max_tokens;
 }
 
-/* A budget inside a budget still stops at its own maxTokens: that is where it goes, as a truncation goes to its
- * `to`. */
+/* A budget inside a budget still stops at its own maxTokens: that is where it goes, as a truncation
+ * goes to its `to`. */
 static TampStatus run_budget(TampRun *run, const TampPolicy *policy) {
   const Options *options = policy->options;
   bool forced = run->forced;

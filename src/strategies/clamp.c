@@ -1,6 +1,6 @@
-/* A text over the limit becomes its head, a line that says how much is missing, and its tail. That line is also
- * how a clamped text is known: it names the number of characters that went and that there were, and the text
- * around it must have just as many as are left. */
+/* A text over the limit becomes its head, a line that says how much is missing, and its tail. That
+ * line is also how a clamped text is known: it names the number of characters that went and that
+ * there were, and the text around it must have just as many as are left. */
 #include "../text.h"
 #include "parts.h"
 
@@ -43,7 +43,8 @@ static void check(const void *given, TampProblems *problems) {
   }
 }
 
-/* ── The marker ───────────────────────────────────────────────────────────────────────────────────────── */
+/* ── The marker
+ * ───────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Reads `literal` at `*at`. */
 static bool read_literal(TampText text, size_t *at, TampText literal) {
@@ -58,7 +59,8 @@ static bool read_literal(TampText text, size_t *at, TampText literal) {
 static bool read_number(TampText text, size_t *at, uint64_t *number) {
   size_t start = *at;
   *number = 0;
-  while (*at < text.length && *at - start < 15 && text.bytes[*at] >= '0' && text.bytes[*at] <= '9') {
+  while (*at < text.length && *at - start < 15 && text.bytes[*at] >= '0' &&
+         text.bytes[*at] <= '9') {
     *number = *number * 10 + (uint64_t)(text.bytes[(*at)++] - '0');
   }
   return *at > start;
@@ -97,7 +99,8 @@ static TampStatus write_clamped(TampArena *arena, TampText text, size_t head, si
   return tamp_writer_finish(&writer, out);
 }
 
-/* ── Texts ────────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Texts
+ * ────────────────────────────────────────────────────────────────────────────────────────────── */
 
 typedef struct Clamp {
   TampStep step;
@@ -120,7 +123,8 @@ static TampStatus is_over(const Clamp *clamp, TampText text, uint64_t characters
 static bool are_clamped(TampText text) {
   TampCursor cursor = tamp_cursor(text.bytes, 0, text.length, false);
   TampValue name, value;
-  if (!tamp_cursor_enter(&cursor, TAMP_JSON_OBJECT) || !tamp_cursor_member(&cursor, &name)) return false;
+  if (!tamp_cursor_enter(&cursor, TAMP_JSON_OBJECT) || !tamp_cursor_member(&cursor, &name))
+    return false;
   if (!tamp_value_is(text.bytes, name, TAMP_TEXT("_clamped"))) return false;
   if (!tamp_cursor_value(&cursor, &value) || value.type != TAMP_JSON_STRING) return false;
   return !tamp_cursor_member(&cursor, &name) && cursor.status == TAMP_OK;
@@ -149,8 +153,10 @@ static TampStatus clamp_part(Clamp *clamp, uint32_t index, TampEditKind kind) {
   if (as_object && are_clamped(text)) return TAMP_OK;
   const Options *options = clamp->options;
   size_t most = text.length; /* characters are never more */
-  size_t head = tamp_text_head(text, options->head_chars < most ? (size_t)options->head_chars : most);
-  size_t tail = tamp_text_tail(text, options->tail_chars < most ? (size_t)options->tail_chars : most);
+  size_t head =
+      tamp_text_head(text, options->head_chars < most ? (size_t)options->head_chars : most);
+  size_t tail =
+      tamp_text_tail(text, options->tail_chars < most ? (size_t)options->tail_chars : most);
   if (head >= tail) return TAMP_OK;
   TampText clamped;
   status = write_clamped(run->arena, text, head, tail, characters, &clamped);
@@ -173,7 +179,8 @@ static uint32_t role_of(const Clamp *clamp, const TampPart *part, uint8_t role) 
   if (part->kind == TAMP_PART_RESULT) return part->text.type == TAMP_JSON_STRING ? TOOL : 0;
   if (part->kind != TAMP_PART_TEXT) return 0;
   if (!tamp_part_is_own(part) || role == TAMP_ROLE_TOOL) return TOOL;
-  if (role == TAMP_ROLE_REASONING) return clamp->message.flags & TAMP_MESSAGE_OPAQUE ? 0 : REASONING;
+  if (role == TAMP_ROLE_REASONING)
+    return clamp->message.flags & TAMP_MESSAGE_OPAQUE ? 0 : REASONING;
   return role == TAMP_ROLE_ASSISTANT ? ASSISTANT : role == TAMP_ROLE_USER ? USER : 0;
 }
 
@@ -189,8 +196,8 @@ static TampStatus clamp_entry(Clamp *clamp, uint32_t entry) {
     if (part->kind == TAMP_PART_CALL) {
       if (clamp->options->tool_inputs) status = clamp_part(clamp, i, TAMP_EDIT_ARGUMENTS);
     } else if (clamp->options->roles & role_of(clamp, part, before->role)) {
-      status = clamp_part(clamp, i,
-                          part->kind == TAMP_PART_RESULT ? TAMP_EDIT_RESULT : TAMP_EDIT_TEXT);
+      status =
+          clamp_part(clamp, i, part->kind == TAMP_PART_RESULT ? TAMP_EDIT_RESULT : TAMP_EDIT_TEXT);
     }
     if (clamp->edits.count == edits) tamp_arena_reset(step->run->arena, mark);
   }
@@ -201,8 +208,8 @@ static TampStatus clamp_entry(Clamp *clamp, uint32_t entry) {
   return tamp_step_rewrite(step, entry, record);
 }
 
-/* A cheap look at the record: no text of it can be over a limit. A text has at most as many characters as
- * bytes and at most the tokens of its message. */
+/* A cheap look at the record: no text of it can be over a limit. A text has at most as many
+ * characters as bytes and at most the tokens of its message. */
 static bool is_small(const Options *options, const TampRecord *record) {
   return record->longest <= options->max_chars &&
          (options->max_tokens == TAMP_UNSET || record->tokens <= options->max_tokens);
@@ -220,7 +227,8 @@ static TampStatus run_clamp(TampRun *run, const TampPolicy *policy) {
     uint8_t kind = list->groups[entry->group].kind;
     /* A summary stays recognisable by its first words, and is bounded by its own limit. */
     if (kind == TAMP_GROUP_SUMMARY || kind == TAMP_GROUP_ACTIVITY) continue;
-    if (is_small(clamp.options, entry->record) || tamp_step_protected(&clamp.step, entry->group)) continue;
+    if (is_small(clamp.options, entry->record) || tamp_step_protected(&clamp.step, entry->group))
+      continue;
     status = clamp_entry(&clamp, i);
   }
   tamp_arena_drop(run->arena, clamp.message.parts);

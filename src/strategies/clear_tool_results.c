@@ -36,7 +36,8 @@ typedef struct Clearing {
   TampEdits edits;
 } Clearing;
 
-/* Every answered call uses up a keep, whatever may be done with it; calls without a result use up none. */
+/* Every answered call uses up a keep, whatever may be done with it; calls without a result use up
+ * none. */
 static TampStatus choose_calls(Clearing *clearing) {
   TampRun *run = clearing->step.run;
   const TampList *list = clearing->step.list;
@@ -95,7 +96,8 @@ static TampStatus clear_entry(Clearing *clearing, uint32_t entry, const TampReco
   for (uint32_t i = 0; !status && i < message->count; i++) {
     if (message->parts[i].kind == TAMP_PART_CALL) {
       if (clearing->options->clear_inputs && clearing->cleared[call]) {
-        status = replace(clearing, i, TAMP_EDIT_ARGUMENTS, TAMP_TEXT("{}"), clearing->inputs_tokens);
+        status =
+            replace(clearing, i, TAMP_EDIT_ARGUMENTS, TAMP_TEXT("{}"), clearing->inputs_tokens);
       }
       call++;
     } else if (message->parts[i].kind == TAMP_PART_RESULT) {

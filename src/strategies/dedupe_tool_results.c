@@ -1,6 +1,6 @@
-/* Results are about the same thing when their calls are of the same tool and the named argument has the same
- * value. Each such value becomes a text that equal values share, and that text an atom; what is left is to find,
- * for each atom, the newest call that succeeded. */
+/* Results are about the same thing when their calls are of the same tool and the named argument has
+ * the same value. Each such value becomes a text that equal values share, and that text an atom;
+ * what is left is to find, for each atom, the newest call that succeeded. */
 #include <string.h>
 
 #include "cJSON.h"
@@ -31,18 +31,20 @@ static const TampField fields[] = {
 typedef struct Dedupe {
   TampStep step;
   const Options *options;
-  TampAtoms subjects;      /* what results are about */
-  uint32_t *about;         /* by call: its subject, TAMP_NONE when it is not compared */
-  uint32_t *newest;        /* by subject: the newest call that succeeded, TAMP_NONE */
-  const TampText **keys;   /* by atom of a tool's name: its argument, NULL when it is not named */
+  TampAtoms subjects;    /* what results are about */
+  uint32_t *about;       /* by call: its subject, TAMP_NONE when it is not compared */
+  uint32_t *newest;      /* by subject: the newest call that succeeded, TAMP_NONE */
+  const TampText **keys; /* by atom of a tool's name: its argument, NULL when it is not named */
   uint32_t placeholder_tokens;
   TampMessage message;
   TampEdits edits;
 } Dedupe;
 
-/* ── Finding the argument ─────────────────────────────────────────────────────────────────────────────── */
+/* ── Finding the argument
+ * ─────────────────────────────────────────────────────────────────────────────── */
 
-/* The next reference token of a JSON Pointer, decoded. False at its end, and for a "~" that means nothing. */
+/* The next reference token of a JSON Pointer, decoded. False at its end, and for a "~" that means
+ * nothing. */
 static bool next_token(TampText *pointer, TampArena *arena, TampText *token, TampStatus *status) {
   if (pointer->length == 0) return false;
   size_t length = 1;
@@ -106,12 +108,14 @@ static TampStatus find_argument(const uint8_t *text, TampValue arguments, TampTe
       *found = (TampValue){0};
       break;
     }
-    *found = found->type == TAMP_JSON_ARRAY ? element(text, *found, token) : member(text, *found, token);
+    *found =
+        found->type == TAMP_JSON_ARRAY ? element(text, *found, token) : member(text, *found, token);
   }
   return status;
 }
 
-/* ── Comparing values ─────────────────────────────────────────────────────────────────────────────────── */
+/* ── Comparing values
+ * ─────────────────────────────────────────────────────────────────────────────────── */
 
 static bool is_before(const cJSON *a, const cJSON *b) {
   return strcmp(a->string, b->string) <= 0;
@@ -176,7 +180,8 @@ static TampStatus write_canonical(TampArena *arena, const cJSON *item, TampWrite
     tamp_writer_raw(out, TAMP_TEXT("{"));
     for (size_t i = 0; i < count; i++) {
       const char *name = members[i]->string;
-      if (i + 1 < count && strcmp(name, members[i + 1]->string) == 0) continue; /* the last counts */
+      if (i + 1 < count && strcmp(name, members[i + 1]->string) == 0)
+        continue; /* the last counts */
       tamp_writer_string(out, (TampText){(const uint8_t *)name, strlen(name)});
       TampStatus status = write_canonical(arena, members[i], out);
       if (status) return status;
@@ -184,11 +189,14 @@ static TampStatus write_canonical(TampArena *arena, const cJSON *item, TampWrite
     tamp_writer_raw(out, TAMP_TEXT("}"));
     return TAMP_OK;
   }
-  tamp_writer_raw(out, cJSON_IsNull(item) ? TAMP_TEXT("n") : cJSON_IsTrue(item) ? TAMP_TEXT("t") : TAMP_TEXT("f"));
+  tamp_writer_raw(out, cJSON_IsNull(item)   ? TAMP_TEXT("n")
+                       : cJSON_IsTrue(item) ? TAMP_TEXT("t")
+                                            : TAMP_TEXT("f"));
   return TAMP_OK;
 }
 
-/* Writes what a value is compared by. What a cJSON tree cannot hold is compared as it is spelled. */
+/* Writes what a value is compared by. What a cJSON tree cannot hold is compared as it is spelled.
+ */
 static TampStatus write_value(TampArena *arena, TampText json, TampWriter *out) {
   if (!tamp_fit_value(json.bytes, json.length, DEEPEST_COMPARED)) {
     tamp_writer_raw(out, TAMP_TEXT("="));
@@ -202,7 +210,8 @@ static TampStatus write_value(TampArena *arena, TampText json, TampWriter *out) 
   return status;
 }
 
-/* ── The strategy ─────────────────────────────────────────────────────────────────────────────────────── */
+/* ── The strategy
+ * ─────────────────────────────────────────────────────────────────────────────────────── */
 
 static TampStatus find_subject(Dedupe *dedupe, uint32_t call) {
   TampArena *arena = dedupe->step.run->arena;
@@ -215,7 +224,8 @@ static TampStatus find_subject(Dedupe *dedupe, uint32_t call) {
   if (status) return status;
   TampValue arguments, found;
   TampCursor cursor = tamp_cursor(text.bytes, 0, text.length, false);
-  if (!tamp_cursor_value(&cursor, &arguments) || !tamp_cursor_end(&cursor)) return cursor.status == TAMP_NO_MEMORY ? TAMP_NO_MEMORY : TAMP_OK;
+  if (!tamp_cursor_value(&cursor, &arguments) || !tamp_cursor_end(&cursor))
+    return cursor.status == TAMP_NO_MEMORY ? TAMP_NO_MEMORY : TAMP_OK;
   status = find_argument(text.bytes, arguments, *dedupe->keys[name], arena, &found);
   if (status || found.type == TAMP_JSON_NOTHING) return status;
   TampWriter writer = tamp_writer(arena);
@@ -237,7 +247,8 @@ static TampStatus find_subjects(Dedupe *dedupe) {
       uint32_t call = entry->calls + k;
       uint32_t name = entry->record->calls[k].name;
       dedupe->about[call] = TAMP_NONE;
-      if (name == TAMP_NONE || !dedupe->keys[name] || list->calls[call].first == TAMP_NONE) continue;
+      if (name == TAMP_NONE || !dedupe->keys[name] || list->calls[call].first == TAMP_NONE)
+        continue;
       TampStatus status = TAMP_OK;
       if (!read) status = tamp_step_read(&dedupe->step, i, &dedupe->message);
       read = true;
@@ -313,7 +324,9 @@ static TampStatus dedupe_results(Dedupe *dedupe) {
   }
   TampStatus status = find_subjects(dedupe);
   if (!status) status = find_newest(dedupe);
-  if (!status) status = tamp_count_text(run->counter, dedupe->options->placeholder, &dedupe->placeholder_tokens);
+  if (!status)
+    status =
+        tamp_count_text(run->counter, dedupe->options->placeholder, &dedupe->placeholder_tokens);
   for (uint32_t i = 0; !status && i < list->count; i++) status = replace_results(dedupe, i);
   if (status) return status;
   if (!step->changed) tamp_run_note(run, "no result that a later one supersedes");

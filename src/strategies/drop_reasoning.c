@@ -7,10 +7,13 @@ typedef struct Options {
 static const Options defaults = {.keep_last_turns = 1};
 
 static const TampField fields[] = {
-    {.name = "keepLastTurns", .type = TAMP_FIELD_COUNT, .offset = offsetof(Options, keep_last_turns)},
+    {.name = "keepLastTurns",
+     .type = TAMP_FIELD_COUNT,
+     .offset = offsetof(Options, keep_last_turns)},
 };
 
-/* A provider refuses a call whose reasoning item is gone, so an opaque value stays while its calls do. */
+/* A provider refuses a call whose reasoning item is gone, so an opaque value stays while its calls
+ * do. */
 static bool may_go(const TampGroup *group, const TampRecord *record) {
   return record->role == TAMP_ROLE_REASONING &&
          !(group->kind == TAMP_GROUP_TOOL && (record->flags & TAMP_MESSAGE_OPAQUE));

@@ -29,7 +29,8 @@ TampStatus tamp_part_tokens(TampRun *run, const TampMessage *message, uint32_t p
   } else if (item->kind != TAMP_PART_RESULT || item->text.type == TAMP_JSON_STRING) {
     status = add_text(run, message, item->text, &sum);
   }
-  for (uint32_t i = part + 1; !status && item->kind == TAMP_PART_RESULT && i < message->count; i++) {
+  for (uint32_t i = part + 1; !status && item->kind == TAMP_PART_RESULT && i < message->count;
+       i++) {
     const TampPart *piece = &message->parts[i];
     if (piece->owner != part) continue;
     if (piece->kind == TAMP_PART_MEDIA) {

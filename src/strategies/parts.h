@@ -1,11 +1,12 @@
-/* What strategies that look into messages share: parts, their weight, and edits gathered for one message. */
+/* What strategies that look into messages share: parts, their weight, and edits gathered for one
+ * message. */
 #ifndef TAMP_PARTS_H
 #define TAMP_PARTS_H
 
 #include "strategy.h"
 
-/* The part that is the `index`th of its kind in the message (a record's calls and results are numbered so), or
- * NULL. */
+/* The part that is the `index`th of its kind in the message (a record's calls and results are
+ * numbered so), or NULL. */
 const TampPart *tamp_part_nth(const TampMessage *message, TampPartKind kind, uint32_t index);
 
 /* Whether the part is the message's own, not a piece of a result. */
@@ -13,14 +14,16 @@ static inline bool tamp_part_is_own(const TampPart *part) {
   return part->owner == TAMP_NONE;
 }
 
-/* Tokens of what a part says, its name and error text apart: of a result that is a list, of all its pieces. */
+/* Tokens of what a part says, its name and error text apart: of a result that is a list, of all its
+ * pieces. */
 TampStatus tamp_part_tokens(TampRun *run, const TampMessage *message, uint32_t part,
                             uint32_t *tokens);
 
 /* A byte for every atom there is: 1 for those that are one of `names`. */
 TampStatus tamp_names_mark(TampRun *run, const TampTexts *names, uint8_t **marks);
 
-/* Edits of one message. `items` is an array of the run's arena and is used again by the next message. */
+/* Edits of one message. `items` is an array of the run's arena and is used again by the next
+ * message. */
 typedef struct TampEdits {
   TampEdit *items;
   uint32_t count;

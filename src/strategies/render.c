@@ -54,18 +54,18 @@ static void write_name(Render *render, uint32_t atom) {
 
 static TampText speaker(const Render *render) {
   switch (render->entry->record->role) {
-    case TAMP_ROLE_SYSTEM:
-      return TAMP_TEXT("System");
-    case TAMP_ROLE_USER:
-      return TAMP_TEXT("User");
-    case TAMP_ROLE_ASSISTANT:
-      return TAMP_TEXT("Assistant");
-    case TAMP_ROLE_REASONING:
-      return TAMP_TEXT("Assistant thinks");
-    case TAMP_ROLE_TOOL:
-      return TAMP_TEXT("Tool");
-    default:
-      return TAMP_TEXT("Other");
+  case TAMP_ROLE_SYSTEM:
+    return TAMP_TEXT("System");
+  case TAMP_ROLE_USER:
+    return TAMP_TEXT("User");
+  case TAMP_ROLE_ASSISTANT:
+    return TAMP_TEXT("Assistant");
+  case TAMP_ROLE_REASONING:
+    return TAMP_TEXT("Assistant thinks");
+  case TAMP_ROLE_TOOL:
+    return TAMP_TEXT("Tool");
+  default:
+    return TAMP_TEXT("Other");
   }
 }
 
@@ -146,7 +146,8 @@ static TampStatus write_result(Render *render, uint32_t part, uint32_t index) {
   return status;
 }
 
-TampStatus tamp_render_entry(TampStep *step, uint32_t entry, TampMessage *message, TampWriter *out) {
+TampStatus tamp_render_entry(TampStep *step, uint32_t entry, TampMessage *message,
+                             TampWriter *out) {
   Render render = {step, &step->list->entries[entry], message, out};
   TampStatus status = tamp_step_read(step, entry, message);
   TampMark mark = tamp_arena_mark(step->run->arena);
@@ -154,24 +155,24 @@ TampStatus tamp_render_entry(TampStep *step, uint32_t entry, TampMessage *messag
   for (uint32_t i = 0; !status && i < message->count; i++) {
     const TampPart *part = &message->parts[i];
     switch (part->kind) {
-      case TAMP_PART_TEXT:
-        if (part->owner == TAMP_NONE) status = write_text(&render, part, speaker(&render));
-        break;
-      case TAMP_PART_REASONING:
-        status = write_text(&render, part, TAMP_TEXT("Assistant thinks"));
-        break;
-      case TAMP_PART_CALL:
-        status = write_call(&render, part, calls++);
-        break;
-      case TAMP_PART_RESULT:
-        status = write_result(&render, i, results++);
-        break;
-      default:
-        if (part->owner != TAMP_NONE) break;
-        begin_line(&render);
-        tamp_writer_raw(out, speaker(&render));
-        tamp_writer_raw(out, TAMP_TEXT(": "));
-        status = write_media(&render, part);
+    case TAMP_PART_TEXT:
+      if (part->owner == TAMP_NONE) status = write_text(&render, part, speaker(&render));
+      break;
+    case TAMP_PART_REASONING:
+      status = write_text(&render, part, TAMP_TEXT("Assistant thinks"));
+      break;
+    case TAMP_PART_CALL:
+      status = write_call(&render, part, calls++);
+      break;
+    case TAMP_PART_RESULT:
+      status = write_result(&render, i, results++);
+      break;
+    default:
+      if (part->owner != TAMP_NONE) break;
+      begin_line(&render);
+      tamp_writer_raw(out, speaker(&render));
+      tamp_writer_raw(out, TAMP_TEXT(": "));
+      status = write_media(&render, part);
     }
   }
   tamp_arena_reset(step->run->arena, mark);

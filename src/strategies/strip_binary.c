@@ -11,7 +11,9 @@ typedef struct Options {
 static const Options defaults = {.keep_last_turns = 1, .min_bytes = 0};
 
 static const TampField fields[] = {
-    {.name = "keepLastTurns", .type = TAMP_FIELD_COUNT, .offset = offsetof(Options, keep_last_turns)},
+    {.name = "keepLastTurns",
+     .type = TAMP_FIELD_COUNT,
+     .offset = offsetof(Options, keep_last_turns)},
     {.name = "minBytes", .type = TAMP_FIELD_COUNT, .offset = offsetof(Options, min_bytes)},
 };
 
@@ -48,8 +50,8 @@ static void read_data_url(Media *media) {
   size_t comma = index_of(rest, ',');
   TampText head = {rest.bytes, comma};
   media->data = from(rest, comma < rest.length ? comma + 1 : comma);
-  media->base64 = head.length >= marker.length &&
-                  starts_with(from(head, head.length - marker.length), marker);
+  media->base64 =
+      head.length >= marker.length && starts_with(from(head, head.length - marker.length), marker);
   if (media->type.length == 0) media->type = (TampText){head.bytes, index_of(head, ';')};
 }
 
@@ -132,7 +134,8 @@ static TampStatus strip_entry(Strip *strip, uint32_t entry) {
   strip->edits.count = 0;
   for (uint32_t i = 0; !status && i < strip->message.count; i++) {
     const TampPart *part = &strip->message.parts[i];
-    if (part->kind == TAMP_PART_MEDIA && (part->flags & TAMP_PART_INLINE)) status = strip_part(strip, i);
+    if (part->kind == TAMP_PART_MEDIA && (part->flags & TAMP_PART_INLINE))
+      status = strip_part(strip, i);
   }
   if (status || strip->edits.count == 0) return status;
   const TampRecord *record;
@@ -144,7 +147,8 @@ static TampStatus strip_entry(Strip *strip, uint32_t entry) {
 static TampStatus run_strip(TampRun *run, const TampPolicy *policy) {
   Strip strip = {.options = policy->options};
   tamp_run_fired(run);
-  TampStatus status = tamp_step_begin(run, "strip-binary: inline bytes of an older turn", &strip.step);
+  TampStatus status =
+      tamp_step_begin(run, "strip-binary: inline bytes of an older turn", &strip.step);
   if (status) return status;
   const TampList *list = strip.step.list;
   tamp_message_init(&strip.message, run->arena);

@@ -1,12 +1,14 @@
-/* The text of a summary comes from outside, and nothing here waits for it: a question is put, the run stops, and is
- * started again with the answer (run.h). Input that is too long for one question becomes several, each of which
- * gives the answer to the one before as what there is so far. */
+/* The text of a summary comes from outside, and nothing here waits for it: a question is put, the
+ * run stops, and is started again with the answer (run.h). Input that is too long for one question
+ * becomes several, each of which gives the answer to the one before as what there is so far. */
 #include "../text.h"
 #include "render.h"
 #include "summary.h"
 
-/* A message that alone is over maxInputTokens is cut, but not into less than this many characters. */
-enum { SMALLEST_PIECE = 200 };
+/* A message that alone is over maxInputTokens is cut, but not into less than this many characters.
+ * A piece is not even tried with more characters a token than there ever are, so that cutting costs
+ * what the text is long. */
+enum { SMALLEST_PIECE = 200, MOST_CHARACTERS_A_TOKEN = 16 };
 
 static const TampSummaryOptions defaults = {
     .max_messages = TAMP_UNSET,
@@ -34,14 +36,14 @@ typedef struct Asking {
   TampCover *cover;
   TampRun *run;
   bool has_previous;
-  TampText previous;    /* what there is so far */
+  TampText previous; /* what there is so far */
   TampWriter text;
   uint64_t text_tokens;
-  uint32_t *origins;    /* of the messages in it, as many as `count` */
+  uint32_t *origins; /* of the messages in it, as many as `count` */
   const TampRecord **records;
   uint32_t count;
   uint64_t tokens;
-  const char *refusal;  /* why an answer was refused, NULL while none was */
+  const char *refusal; /* why an answer was refused, NULL while none was */
 } Asking;
 
 /* Why an answer cannot be taken, or NULL. */
@@ -87,8 +89,8 @@ static TampStatus ask(Asking *asking) {
   return TAMP_OK;
 }
 
-/* Tokens of rendered text that the next question has room for. What there is so far is input too, but leaves at
- * least half of it. */
+/* Tokens of rendered text that the next question has room for. What there is so far is input too,
+ * but leaves at least half of it. */
 static TampStatus room(const Asking *asking, uint64_t *tokens) {
   uint64_t most = asking->cover->options->max_input_tokens;
   *tokens = most;
@@ -99,8 +101,10 @@ static TampStatus room(const Asking *asking, uint64_t *tokens) {
   return status;
 }
 
+/* A message that is cut stands in a question once, however many pieces of it do. */
 static void add_message(Asking *asking, uint32_t entry) {
   const TampEntry *item = &asking->cover->step.list->entries[entry];
+  if (asking->count > 0 && asking->records[asking->count - 1] == item->record) return;
   asking->origins[asking->count] = item->origin;
   asking->records[asking->count] = item->record;
   asking->count++;
@@ -116,9 +120,13 @@ static void add_text(Asking *asking, TampText text, uint64_t tokens) {
 /* The beginning of a text that has at most `most` tokens, as nearly as a few tries find it. */
 static TampStatus cut_piece(const Asking *asking, TampText text, uint64_t most, TampText *piece,
                             uint32_t *tokens) {
-  size_t characters = tamp_text_characters(text);
   *piece = text;
-  TampStatus status = tamp_count_text(asking->run->counter, text, tokens);
+  if (most < text.length / MOST_CHARACTERS_A_TOKEN) {
+    piece->length = tamp_text_head(text, (size_t)most * MOST_CHARACTERS_A_TOKEN + SMALLEST_PIECE);
+    if (piece->length == 0) piece->length = text.length;
+  }
+  size_t characters = tamp_text_characters(*piece);
+  TampStatus status = tamp_count_text(asking->run->counter, *piece, tokens);
   while (!status && *tokens > most && characters > SMALLEST_PIECE) {
     characters = characters / 2 > SMALLEST_PIECE ? characters / 2 : SMALLEST_PIECE;
     piece->length = tamp_text_head(text, characters);
@@ -180,8 +188,8 @@ static void refuse(TampRun *run, const TampPolicy *policy, const char *why) {
 static TampStatus run_summarize(TampRun *run, const TampPolicy *policy) {
   TampCover cover;
   bool ready;
-  TampStatus status = tamp_cover_begin(run, policy->options, "summarize: covered by the summary",
-                                       &cover, &ready);
+  TampStatus status =
+      tamp_cover_begin(run, policy->options, "summarize: covered by the summary", &cover, &ready);
   if (status || !ready) return status;
   if (run->refused[policy->number]) {
     tamp_run_note(run, "its summary was refused, and is not asked for again");

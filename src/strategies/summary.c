@@ -17,10 +17,11 @@ void tamp_summary_limits(const void *given, TampLimits *limits) {
   limits->messages = options->max_messages;
 }
 
-/* ── What is covered ──────────────────────────────────────────────────────────────────────────────────── */
+/* ── What is covered
+ * ──────────────────────────────────────────────────────────────────────────────────── */
 
-/* Adds the members of a group, each once: a call's results directly behind it, in the order of the calls,
- * wherever they stand in the list. `taken` is a byte an entry. */
+/* Adds the members of a group, each once: a call's results directly behind it, in the order of the
+ * calls, wherever they stand in the list. `taken` is a byte an entry. */
 static void cover_group(TampCover *cover, uint32_t group, uint8_t *taken) {
   const TampList *list = cover->step.list;
   for (uint32_t i = list->groups[group].first; i != TAMP_NONE; i = list->entries[i].next) {
@@ -47,7 +48,8 @@ static TampText without_label(TampText text, TampText label) {
                text.bytes[start + 1] == '\n';
   if (!known) {
     start = 0;
-    while (start + 1 < text.length && !(text.bytes[start] == '\n' && text.bytes[start + 1] == '\n')) start++;
+    while (start + 1 < text.length && !(text.bytes[start] == '\n' && text.bytes[start + 1] == '\n'))
+      start++;
     if (start + 1 >= text.length) return text;
   }
   start += gap.length;
@@ -78,7 +80,8 @@ static TampStatus read_summary(TampCover *cover, uint32_t entry, TampWriter *out
   return status;
 }
 
-/* Finds the earlier summaries, wherever they stand: there is never more than one in the result. False in
+/* Finds the earlier summaries, wherever they stand: there is never more than one in the result.
+ * False in
  * `*free` when one of them may not go. */
 static TampStatus cover_summaries(TampCover *cover, bool *free) {
   TampStep *step = &cover->step;
@@ -100,7 +103,8 @@ static TampStatus cover_summaries(TampCover *cover, bool *free) {
   return tamp_writer_finish(&previous, &cover->previous);
 }
 
-/* The last covered message that can be named: one that an earlier step made has a name only by its id. */
+/* The last covered message that can be named: one that an earlier step made has a name only by its
+ * id. */
 static TampStatus name_last(TampCover *cover) {
   const TampList *list = cover->step.list;
   uint32_t last = cover->count - 1;
@@ -151,10 +155,11 @@ TampStatus tamp_cover_begin(TampRun *run, const TampSummaryOptions *options, con
   return name_last(cover);
 }
 
-/* ── What takes its place ─────────────────────────────────────────────────────────────────────────────── */
+/* ── What takes its place
+ * ─────────────────────────────────────────────────────────────────────────────── */
 
-/* Behind the leading instructions and, if it stays and stands before the cut, the first user message. Activity goes
- * with the message before it, so it is not parted from it. */
+/* Behind the leading instructions and, if it stays and stands before the cut, the first user
+ * message. Activity goes with the message before it, so it is not parted from it. */
 static uint32_t place(const TampCover *cover) {
   const TampList *list = cover->step.list;
   uint32_t at = 0;

@@ -1,5 +1,5 @@
-/* What summarize and digest share: which messages are covered, what stood for earlier ones, and the message that
- * takes their place. The two differ only in where the text comes from. */
+/* What summarize and digest share: which messages are covered, what stood for earlier ones, and the
+ * message that takes their place. The two differ only in where the text comes from. */
 #ifndef TAMP_SUMMARY_H
 #define TAMP_SUMMARY_H
 
@@ -17,19 +17,19 @@ typedef struct TampSummaryOptions {
 extern const char *const tamp_summary_roles[];
 
 /* The fields of both, to be listed in a strategy's table. */
-#define TAMP_SUMMARY_FIELD(field, kind, member) \
+#define TAMP_SUMMARY_FIELD(field, kind, member)                                                    \
   { .name = field, .type = kind, .offset = offsetof(TampSummaryOptions, member) }
-#define TAMP_SUMMARY_FIELDS                                                           \
-  TAMP_SUMMARY_FIELD("maxMessages", TAMP_FIELD_COUNT, max_messages),                  \
-      TAMP_SUMMARY_FIELD("maxTokens", TAMP_FIELD_COUNT, max_tokens),                  \
-      TAMP_SUMMARY_FIELD("keepMessages", TAMP_FIELD_COUNT, window.keep_messages),     \
-      TAMP_SUMMARY_FIELD("keepTokens", TAMP_FIELD_COUNT, window.keep_tokens),         \
-      TAMP_SUMMARY_FIELD("keepFirstUser", TAMP_FIELD_BOOL, window.keep_first_user),   \
-      {.name = "role",                                                                \
-       .type = TAMP_FIELD_CHOICE,                                                     \
-       .offset = offsetof(TampSummaryOptions, role),                                  \
-       .choices = tamp_summary_roles},                                                \
-      TAMP_SUMMARY_FIELD("label", TAMP_FIELD_TEXT, label),                            \
+#define TAMP_SUMMARY_FIELDS                                                                        \
+  TAMP_SUMMARY_FIELD("maxMessages", TAMP_FIELD_COUNT, max_messages),                               \
+      TAMP_SUMMARY_FIELD("maxTokens", TAMP_FIELD_COUNT, max_tokens),                               \
+      TAMP_SUMMARY_FIELD("keepMessages", TAMP_FIELD_COUNT, window.keep_messages),                  \
+      TAMP_SUMMARY_FIELD("keepTokens", TAMP_FIELD_COUNT, window.keep_tokens),                      \
+      TAMP_SUMMARY_FIELD("keepFirstUser", TAMP_FIELD_BOOL, window.keep_first_user),                \
+      {.name = "role",                                                                             \
+       .type = TAMP_FIELD_CHOICE,                                                                  \
+       .offset = offsetof(TampSummaryOptions, role),                                               \
+       .choices = tamp_summary_roles},                                                             \
+      TAMP_SUMMARY_FIELD("label", TAMP_FIELD_TEXT, label),                                         \
       TAMP_SUMMARY_FIELD("maxSummaryTokens", TAMP_FIELD_COUNT, max_summary_tokens)
 
 /* TampStrategy.check and TampStrategy.limits of both. */
@@ -49,8 +49,8 @@ typedef struct TampCover {
   TampText through;  /* name of the last covered message */
 } TampCover;
 
-/* Looks at the limits and finds what there is to cover. `*ready` is false when there is nothing to do; the run was
- * told why. */
+/* Looks at the limits and finds what there is to cover. `*ready` is false when there is nothing to
+ * do; the run was told why. */
 TampStatus tamp_cover_begin(TampRun *run, const TampSummaryOptions *options, const char *reason,
                             TampCover *cover, bool *ready);
 
