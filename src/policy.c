@@ -759,7 +759,9 @@ TampStatus tamp_policy_read(TampText json, TampArena *arena, const TampPolicy **
   if (!status && found.count == 0) {
     cJSON *tree = cJSON_ParseWithLengthOpts((const char *)json.bytes, json.length, NULL, 0);
     if (!tree) return TAMP_NO_MEMORY;
-    *policy = read_policy(&found, tree);
+    TampPolicy *root = read_policy(&found, tree);
+    if (root) root->number_count = found.numbered;
+    *policy = root;
     cJSON_Delete(tree);
     status = found.status;
   }
