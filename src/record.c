@@ -199,6 +199,9 @@ TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampAr
     if (part->kind == TAMP_PART_MEDIA && (part->flags & TAMP_PART_INLINE)) {
       out->flags |= TAMP_RECORD_INLINE_MEDIA;
     }
+    if (part->kind == TAMP_PART_REASONING && (part->flags & TAMP_PART_REMOVABLE)) {
+      out->flags |= TAMP_RECORD_REASONING;
+    }
   }
   TampStatus status = make_pairs(message, atoms, arena, out);
   if (!status) status = intern(message, message->id, atoms, arena, &out->id);

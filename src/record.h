@@ -21,6 +21,7 @@ enum {
   TAMP_RECORD_INLINE_MEDIA = 1 << 4, /* beside the TAMP_MESSAGE_* flags, which records keep */
   TAMP_RECORD_RAW = 1 << 5,          /* the bytes may hold raw strings */
   TAMP_RECORD_TEXT = 1 << 6,         /* has text of its own that is not blank */
+  TAMP_RECORD_REASONING = 1 << 7,    /* has reasoning that can be taken out of it */
 };
 
 typedef struct TampRecord {

@@ -114,6 +114,8 @@ TampStatus tamp_edit_chat(const TampMessage *message, const TampEdit *edits, siz
         tamp_splice_remove_members(&splices, message->whole, &calls, 1);
         set_content(message, edit->text, &splices);
         break;
+      case TAMP_EDIT_DROP_REASONING:
+        break; /* no part of these formats is removable */
     }
   }
   if (drops) {

@@ -34,6 +34,7 @@ enum {
   TAMP_PART_INLINE = 1 << 2, /* MEDIA: `text` is its bytes in base64 (a data URL's body included) */
   TAMP_PART_AWAITS = 1 << 3, /* CALL: a person was asked to approve it, so it stays pending */
   TAMP_PART_FREE_TEXT = 1 << 4, /* CALL: the arguments are text, not JSON (openai custom tools) */
+  TAMP_PART_REMOVABLE = 1 << 5, /* REASONING: one of several parts, TAMP_EDIT_DROP_REASONING takes it out */
 };
 
 /* One thing a model reads. Spans count from the message's text. */
@@ -80,6 +81,7 @@ typedef enum TampEditKind {
   TAMP_EDIT_MEDIA,     /* MEDIA: the part becomes a text part that says `text` */
   TAMP_EDIT_DROP_CALL, /* CALL: it goes; the message stays valid without it */
   TAMP_EDIT_COLLAPSE,  /* no part: every call goes and the whole own content becomes `text` */
+  TAMP_EDIT_DROP_REASONING, /* REASONING that is TAMP_PART_REMOVABLE: it goes; something else stays */
 } TampEditKind;
 
 typedef struct TampEdit {
