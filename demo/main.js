@@ -3,6 +3,7 @@ import { $ } from './dom.js';
 /** Panels by the hash that shows them; each is loaded when it is first shown. */
 const PANELS = {
   trim: () => import('./trim.js'),
+  chat: () => import('./chat.js'),
   compare: async () => {
     await begin('trim'); // it opens the transcript that is compared
     return import('./compare.js');

@@ -151,7 +151,16 @@ async function main() {
     console.error('The package is not built yet (there is no dist/index.js). Run: make demo');
     process.exit(1);
   }
-  const server = createDemoServer({ root });
+  let agent;
+  let answers = 'off';
+  try {
+    const { loadTamp } = await import('../dist/index.js');
+    const { agentFromEnvironment } = await import('./server/agent.js');
+    ({ handler: agent, name: answers } = await agentFromEnvironment(process.env, await loadTamp()));
+  } catch (error) {
+    console.error(`The live chat is off (${error.message.split('\n')[0]}). The rest of the page works. To have it: npm install, then make demo again.`);
+  }
+  const server = createDemoServer({ root, agent });
   server.on('error', (error) => {
     if (error.code === 'EADDRINUSE') {
       console.error(`Port ${port} is taken: another program, perhaps another demo, listens there.\nStop it, or choose another port: PORT=${port === 65535 ? DEFAULT_PORT : port + 1} make demo`);
@@ -164,6 +173,7 @@ async function main() {
   });
   server.listen(port, '127.0.0.1', () => {
     console.log(`The demo is at http://localhost:${server.address().port}  (Ctrl-C stops it)`);
+    if (agent) console.log(`In the live chat answers ${answers}.`);
   });
   const stop = () => {
     server.close(() => process.exit(0));

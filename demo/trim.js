@@ -6,6 +6,7 @@ import { MessageList } from './messages.js';
 import { opened } from './opened.js';
 import { PolicyEditor } from './policy-editor.js';
 import { reportText } from './report.js';
+import { SAMPLE } from './sample.js';
 import { applyStory, readStory } from './story.js';
 import { needsModel } from './strategies.js';
 import { tabs } from './tabs.js';
@@ -14,7 +15,8 @@ import { FileProblem, guessFormat, parseTranscript } from './transcript.js';
 import { validate } from './validator.js';
 
 const FORMATS = { 'ag-ui': 'AG-UI', openai: 'OpenAI' };
-const SAMPLE = { url: new URL('./sample.json', import.meta.url), name: 'sample.json', title: 'The sample: a coding agent hunts down a duplicate mail' };
+const SAMPLE_NAME = 'sample.json';
+const SAMPLE_TITLE = 'The sample: a coding agent hunts down a duplicate mail';
 
 /** The trimmer panel. Called once, when it is first shown. */
 export async function start() {
@@ -106,10 +108,10 @@ class Trimmer {
   async openSample() {
     const turn = ++this.#turn;
     try {
-      const response = await fetch(SAMPLE.url);
+      const response = await fetch(SAMPLE);
       if (!response.ok) throw new Error(`the server answered ${response.status}`);
       const bytes = new Uint8Array(await response.arrayBuffer());
-      if (turn === this.#turn) this.#open({ name: SAMPLE.name, title: SAMPLE.title, bytes });
+      if (turn === this.#turn) this.#open({ name: SAMPLE_NAME, title: SAMPLE_TITLE, bytes });
     } catch (error) {
       if (turn === this.#turn) this.#complain(`The sample did not load (${error.message}). Is the server still running? You can also choose a file of your own.`);
     }

@@ -1,0 +1,123 @@
+import { validate } from '../validator.js';
+import { modelProblem, runModel } from './model.js';
+import { runScript } from './scripted.js';
+
+/** Bytes of a request's body. A chat longer than that is what compaction is for. */
+export const MOST_BYTES = 4 * 1024 * 1024;
+
+const WORD_MS = 14;
+
+class Refusal extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function readInput(request) {
+  if (Number(request.headers['content-length']) > MOST_BYTES) throw new Refusal(413, `The chat is larger than ${MOST_BYTES / 2 ** 20} MiB. Compact it, or start a new one.`);
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > MOST_BYTES) throw new Refusal(413, `The chat is larger than ${MOST_BYTES / 2 ** 20} MiB. Compact it, or start a new one.`);
+    chunks.push(chunk);
+  }
+  let input;
+  try {
+    input = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw new Refusal(400, 'The body is not JSON. This address takes an AG-UI RunAgentInput.');
+  }
+  const whole = typeof input?.threadId === 'string' && typeof input.runId === 'string' && Array.isArray(input.messages);
+  if (!whole || !input.messages.every((message) => typeof message?.id === 'string' && typeof message.role === 'string')) {
+    throw new Refusal(400, 'The body is not an AG-UI RunAgentInput: it needs threadId, runId and messages with id and role.');
+  }
+  return input;
+}
+
+/**
+ * The AG-UI agent of the chat, as a handler of node:http: GET says what answers, POST runs it.
+ *
+ * Before it answers, the built-in agent does what a provider does: it refuses a list whose calls and results do not match, and
+ * one that is longer than its window (`forwardedProps.window`, in tokens).
+ * @param {object} options
+ * @param {import('@ag-ui/encoder').EventEncoder} options.encoder
+ * @param {(messages: object[]) => number} options.countTokens
+ * @param {{client: import('openai').OpenAI, model: string, baseURL?: string} | null} [options.model]  null: the built-in agent
+ * @param {number} [options.wordMs]  how long the built-in agent takes for a word
+ */
+export function createAgent({ encoder, countTokens, model = null, wordMs = WORD_MS }) {
+  const json = (response, status, value) => {
+    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    response.end(JSON.stringify(value));
+  };
+
+  return async function agent(request, response) {
+    // Another site's page must not be able to spend the visitor's key, by any name for this address.
+    const host = request.headers.host ?? '';
+    const { origin } = request.headers;
+    if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) || (origin !== undefined && origin !== `http://${host}`)) {
+      return json(response, 403, { error: 'The chat answers its own page only. Open it at http://localhost.' });
+    }
+    if (request.method === 'GET') return json(response, 200, model ? { agent: 'model', model: model.model } : { agent: 'built-in' });
+    if (request.method !== 'POST') {
+      response.setHeader('allow', 'GET, POST');
+      return json(response, 405, { error: 'Only GET and POST work here.' });
+    }
+    let input;
+    try {
+      input = await readInput(request);
+    } catch (error) {
+      if (!response.writable) return undefined;
+      response.setHeader('connection', 'close');
+      return json(response, error.status ?? 400, { error: error.message });
+    }
+
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    response.writeHead(200, { 'content-type': encoder.getContentType(), 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    const send = (event) => {
+      if (!gone.signal.aborted) response.write(encoder.encodeSSE(event));
+    };
+    const emit = async (event) => {
+      if (gone.signal.aborted) throw new Error('the visitor left');
+      send(event);
+      if (wordMs > 0 && !model && event.type === 'TEXT_MESSAGE_CONTENT') await new Promise((resolve) => { setTimeout(resolve, wordMs); });
+    };
+    const ids = { threadId: input.threadId, runId: input.runId };
+    send({ type: 'RUN_STARTED', ...ids });
+    try {
+      if (model) {
+        await runModel(model.client, model.model, input, emit, gone.signal);
+      } else {
+        const verdict = validate(input.messages);
+        if (!verdict.ok) return send({ type: 'RUN_ERROR', message: `invalid_request: ${verdict.problem}`, code: 'invalid_request' });
+        const window = Number(input.forwardedProps?.window);
+        const tokens = countTokens(input.messages);
+        if (window > 0 && tokens > window) {
+          return send({ type: 'RUN_ERROR', message: `context_length_exceeded: the window of this model is ${window} tokens, and the messages have ${tokens}.`, code: 'context_length_exceeded' });
+        }
+        await runScript(input, emit);
+      }
+      send({ type: 'RUN_FINISHED', ...ids });
+    } catch (error) {
+      if (!gone.signal.aborted) send({ type: 'RUN_ERROR', message: model ? modelProblem(error, model) : error.message, code: error?.code ?? 'agent_error' });
+    } finally {
+      response.end();
+    }
+    return undefined;
+  };
+}
+
+/** The agent the environment asks for: OPENAI_API_KEY or OPENAI_BASE_URL (with MODEL) chooses a model, else the built-in one. */
+export async function agentFromEnvironment(env, tamp) {
+  const { EventEncoder } = await import('@ag-ui/encoder');
+  let model = null;
+  if (env.OPENAI_API_KEY || env.OPENAI_BASE_URL) {
+    const { OpenAI } = await import('openai');
+    const baseURL = env.OPENAI_BASE_URL || undefined;
+    model = { client: new OpenAI({ apiKey: env.OPENAI_API_KEY || 'none', baseURL, maxRetries: 1 }), model: env.MODEL || 'gpt-4o-mini', baseURL };
+  }
+  return { handler: createAgent({ encoder: new EventEncoder(), countTokens: (messages) => tamp.countTokens(messages), model }), name: model ? `${model.model}${model.baseURL ? ` at ${model.baseURL}` : ''}` : 'its built-in agent' };
+}
