@@ -14,7 +14,7 @@
  *   Before that: what another summary said
  *
  * Everything behind a dash or a colon is one line. When it is too long, older and longer things go
- * first, by levels of detail that halve. */
+ * first, level by level. */
 #include <string.h>
 
 #include "../text.h"
@@ -27,7 +27,7 @@ enum {
   LONGEST_URL = 200,      /* bytes */
   LONGEST_PATH = 120,     /* bytes */
   SHORTEST_SENTENCE = 12, /* bytes: "Hi." says nothing */
-  LEVELS = 7,
+  LEVELS = 10,
 };
 
 static const TampSummaryOptions defaults = {
@@ -266,46 +266,62 @@ static TampStatus find_mentioned(Digest *digest, TampText text) {
   return TAMP_OK;
 }
 
-/* The value of an argument, when it is short: texts as they are, numbers and truths with their
- * name. */
-static TampStatus read_argument(Digest *digest, uint32_t tool, const uint8_t *json, TampValue name,
-                                TampValue value) {
-  TampText text;
-  if (value.type == TAMP_JSON_STRING) {
-    TampStatus status = tamp_value_text(json, value, digest->arena, &text);
-    if (status || tamp_text_characters(text) > SHORT_VALUE) return status;
-    status = one_line(digest->arena, text, &text);
-    return status ? status : add_value(digest, tool, text);
+/* Whether a short text says what a call was about: one line, and not a piece of code or markup. */
+static bool is_telling(TampText text) {
+  for (size_t i = 0; i < text.length; i++) {
+    if (text.bytes[i] < ' ' || strchr("{}<>", text.bytes[i])) return false;
   }
+  return tamp_text_characters(text) <= SHORT_VALUE;
+}
+
+static TampStatus add_telling(Digest *digest, uint32_t tool, TampText text, bool *told) {
+  text = tamp_text_trim(text);
+  if (text.length == 0 || !is_telling(text)) return TAMP_OK;
+  *told = true;
+  return add_value(digest, tool, text);
+}
+
+/* "name=value" of a number or a truth. */
+static TampStatus add_named(Digest *digest, uint32_t tool, const uint8_t *json, TampValue name,
+                            TampValue value) {
+  TampText text;
   if (value.type < TAMP_JSON_FALSE || value.type > TAMP_JSON_NUMBER || value.length > SHORT_VALUE) {
     return TAMP_OK;
   }
   TampStatus status = tamp_value_text(json, name, digest->arena, &text);
   if (!status) status = one_line(digest->arena, cut(text, LONGEST_NAME), &text);
   TampWriter writer = tamp_writer(digest->arena);
-  tamp_writer_raw(&writer, text);
+  if (!status) tamp_writer_raw(&writer, text);
   tamp_writer_raw(&writer, TAMP_TEXT("="));
   tamp_writer_raw(&writer, (TampText){json + value.at, value.length});
   if (!status) status = tamp_writer_finish(&writer, &text);
   return status ? status : add_value(digest, tool, text);
 }
 
+/* The values of short arguments: texts, and of a call without any, numbers and truths with their
+ * names. */
 static TampStatus read_arguments(Digest *digest, uint32_t tool, TampText text) {
   TampCursor check = tamp_cursor(text.bytes, 0, text.length, false);
-  TampValue whole;
+  TampValue whole, name, value;
+  bool told = false;
   if (!tamp_cursor_value(&check, &whole) || !tamp_cursor_end(&check)) {
-    /* Not JSON: a command, a query. */
-    if (tamp_text_characters(text) > SHORT_VALUE) return TAMP_OK;
-    TampStatus status = one_line(digest->arena, text, &text);
-    return status ? status : add_value(digest, tool, text);
+    return add_telling(digest, tool, text, &told); /* not JSON: a command, a query */
   }
   if (whole.type != TAMP_JSON_OBJECT) return TAMP_OK;
-  TampCursor cursor = tamp_cursor(text.bytes, 0, text.length, false);
-  tamp_cursor_enter(&cursor, TAMP_JSON_OBJECT);
-  TampValue name, value;
-  while (tamp_cursor_member(&cursor, &name) && tamp_cursor_value(&cursor, &value)) {
-    TampStatus status = read_argument(digest, tool, text.bytes, name, value);
-    if (status) return status;
+  for (int round = 0; round < 2 && !told; round++) {
+    TampCursor cursor = tamp_cursor(text.bytes, 0, text.length, false);
+    tamp_cursor_enter(&cursor, TAMP_JSON_OBJECT);
+    while (tamp_cursor_member(&cursor, &name) && tamp_cursor_value(&cursor, &value)) {
+      TampStatus status = TAMP_OK;
+      if (round == 1) {
+        status = add_named(digest, tool, text.bytes, name, value);
+      } else if (value.type == TAMP_JSON_STRING) {
+        TampText said;
+        status = tamp_value_text(text.bytes, value, digest->arena, &said);
+        if (!status) status = add_telling(digest, tool, said, &told);
+      }
+      if (status) return status;
+    }
   }
   return TAMP_OK;
 }
@@ -588,17 +604,18 @@ static TampStatus write_digest(const Digest *digest, const Detail *detail, TampW
   return status ? status : tamp_writer_finish(out, text);
 }
 
-/* Less and less: from level to level half of everything, down to a few words of each. */
-static Detail detail_at(int level) {
-  static const Detail most = {40, 40, 12, 40, 200, 600, 1200};
+/* Less and less from level to level, down to a few words of each. */
+static Detail detail_at(size_t level) {
+  static const uint8_t percent[LEVELS] = {100, 75, 55, 40, 30, 20, 14, 10, 6, 2};
+  uint32_t share = percent[level];
   Detail detail = {
-      .asked = most.asked >> level,
-      .tools = most.tools >> level,
-      .values = most.values >> level,
-      .mentioned = most.mentioned >> level,
-      .sentence = most.sentence >> level,
-      .answer = most.answer >> level,
-      .before = most.before >> level,
+      .asked = 40 * share / 100,
+      .tools = 40 * share / 100,
+      .values = 12 * share / 100,
+      .mentioned = 40 * share / 100,
+      .sentence = (size_t)200 * share / 100,
+      .answer = (size_t)600 * share / 100,
+      .before = (size_t)1200 * share / 100,
   };
   if (detail.asked < 1) detail.asked = 1;
   if (detail.tools < 1) detail.tools = 1;
@@ -627,7 +644,7 @@ static TampStatus find_fit(Digest *digest, TampCover *cover, const TampRecord **
   TampText text = {0};
   TampStatus status = TAMP_OK;
   *record = NULL;
-  for (int level = 0; !status && !*record && level < LEVELS; level++) {
+  for (size_t level = 0; !status && !*record && level < LEVELS; level++) {
     Detail detail = detail_at(level);
     status = write_digest(digest, &detail, &out, &text);
     if (!status) status = try_text(cover, text, record);
