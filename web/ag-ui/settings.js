@@ -1,0 +1,88 @@
+// What the runs of one middleware share: its options, the core, and what has to outlive a run, by thread.
+import { project } from '../mark.js';
+import { Core } from './core.js';
+import { COMPACTION_ACTIVITY_TYPE, compactionEvent } from './notice.js';
+
+/** @import { Compaction } from '../index.js' */
+/** @import { AgUiEvent, Agent, Message, MiddlewareOptions, RunInput } from './types.js' */
+/** @import { Interrupt } from './outgoing.js' */
+
+/** @typedef {{ threadId: string, runId: string }} RunIds */
+
+/** @param {Pick<RunInput, 'threadId' | 'runId'>} input @returns {RunIds} */
+export const idsOf = ({ threadId, runId }) => ({ threadId: threadId ?? '', runId: runId ?? '' });
+
+/** @param {{ removed: number, before: number, after: number }} compaction @param {RunIds} ids @returns {AgUiEvent} */
+export function noticeOf(compaction, { threadId, runId }) {
+  return {
+    ...compactionEvent(compaction),
+    metadata: { tamp: { origin: 'client', threadId, runId, at: Date.now() } },
+  };
+}
+
+/** @param {Message} message an activity of a list @returns {boolean} whether it is a notice of this client */
+export const isOwnNotice = ({ role, activityType, metadata }) => role === 'activity'
+  && activityType === COMPACTION_ACTIVITY_TYPE && metadata?.tamp?.origin === 'client';
+
+export class Settings {
+  /** @type {MiddlewareOptions} */
+  options;
+  core;
+  /** Notices of compactions after a run, for the next run of the thread to say. @type {Map<string, AgUiEvent[]>} */
+  unsaid = new Map();
+  /** Ids that left the stored list of a thread for good. @type {Map<string, Set<string>>} */
+  removed = new Map();
+  /** Interrupts that a thread's last run ended with. @type {Map<string, readonly Interrupt[]>} */
+  interrupts = new Map();
+  /** Whose run it is, where that is known. @type {WeakMap<object, Agent>} */
+  agents = new WeakMap();
+  /** Whether a subscriber wants to know of runs. */
+  tracksRuns = false;
+  /** Ids of the runs under way that came through the middleware. @type {Set<string>} */
+  runs = new Set();
+  #warned = false;
+
+  /** @param {MiddlewareOptions} options */
+  constructor(options) {
+    this.options = options;
+    this.core = new Core(options.tamp);
+  }
+
+  /** @param {MiddlewareOptions} options */
+  change(options) {
+    if (options.tamp !== this.options.tamp) this.core = new Core(options.tamp);
+    this.options = options;
+  }
+
+  /** Say what failed: once on the console, always to `onError`. @param {unknown} error */
+  report(error) {
+    if (!this.#warned) {
+      this.#warned = true;
+      console.warn('[tamp] compaction failed, the history is sent as it is:', error);
+    }
+    try {
+      this.options.onError?.(error);
+    } catch (thrown) {
+      console.error('[tamp] onError threw:', thrown);
+    }
+  }
+
+  /** @param {'before' | 'after'} phase @param {Compaction<any>} compaction @param {RunIds} ids */
+  compacted(phase, compaction, ids) {
+    try {
+      this.options.onCompacted?.({ phase, compaction, ...ids });
+    } catch (error) {
+      console.error('[tamp] onCompacted threw:', error);
+    }
+  }
+
+  /** What is sent of a list when nothing is compacted. @param {readonly Message[]} messages */
+  unmarked(messages) {
+    try {
+      return project(messages);
+    } catch (error) {
+      this.report(error);
+      return messages;
+    }
+  }
+}
