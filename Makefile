@@ -56,15 +56,15 @@ $(1): FORCE
 endef
 
 # compile VARIANT COMPILER FLAGS: every source under src/, tests/ and build/cjson as build/VARIANT/….o.
-# cJSON is not ours: its warnings are not ours either.
+# cJSON is not ours: its warnings are not ours either. Its numbers are read by src/json/number.c.
 define compile
 $(call remember,build/$(1)/flags,$(2) $(3) $(LANGUAGE) $(WARNINGS))
 build/$(1)/%.o: %.c build/$(1)/flags $(CJSON)
 	@mkdir -p $$(@D)
 	$$(call run,cc,$$<,$(2) $(LANGUAGE) $$(WARNINGS) $(3) -MMD -MP -c $$< -o $$@)
-build/$(1)/cJSON.o: build/cjson/cJSON.c build/$(1)/flags
+build/$(1)/cJSON.o: build/cjson/cJSON.c build/$(1)/flags Makefile
 	@mkdir -p $$(@D)
-	$$(call run,cc,$$<,$(2) -std=c11 -w $(3) -c $$< -o $$@)
+	$$(call run,cc,$$<,$(2) -std=c11 -w -Dstrtod=tamp_number_parse $(3) -c $$< -o $$@)
 -include $$(shell find build/$(1) -name '*.d' 2>/dev/null)
 endef
 

@@ -5,13 +5,14 @@
 #include <string.h>
 
 /* Most numbers take the short way: an integer below 2^53, times or by a power of ten that is a double itself,
- * is one operation that rounds once. The others are halved or doubled as decimal digits, like on paper, until
- * their integer part is a mantissa. That is slow (microseconds) and short, and exact: no number of a policy
- * needs it. */
+ * is one operation that rounds once. The others are divided or multiplied by powers of two as decimal digits,
+ * like on paper, until their integer part is a mantissa: exact, short, and slow enough (microseconds) for
+ * numbers that nobody writes into a policy. */
 enum {
   MANTISSA_BITS = 52,
   LEAST_EXPONENT = -1074,
   MOST_EXPONENT = 971,
+  MOST_SHIFT = 59, /* of a digit in 64 bits */
   EXPONENT_LIMIT = 100000, /* of the spelling; far beyond, so that sums do not overflow */
   /* A tie between two doubles has at most 767 digits; of what is cut off it matters only that it is there. */
   MOST_DIGITS = 800,
@@ -33,37 +34,50 @@ static void push(Decimal *decimal, unsigned digit) {
   }
 }
 
-static void halve(Decimal *decimal) {
-  Decimal half = {.point = decimal->point, .cut = decimal->cut};
-  unsigned rest = 0;
-  for (int i = 0; i < decimal->count; i++) {
-    rest = rest * 10 + decimal->digits[i];
-    if (half.count > 0 || rest > 1) {
-      push(&half, rest / 2);
-    } else {
-      half.point--; /* the first digit was 1: the half begins one place later */
-    }
-    rest %= 2;
-  }
-  if (rest != 0) push(&half, 5);
-  *decimal = half;
+static void trim(Decimal *decimal) {
+  while (decimal->count > 0 && decimal->digits[decimal->count - 1] == 0) decimal->count--;
 }
 
-static void twice(Decimal *decimal) {
-  unsigned carry = 0;
+/* Divides by 2^bits. */
+static void shift_right(Decimal *decimal, unsigned bits) {
+  const uint64_t mask = (UINT64_C(1) << bits) - 1;
+  const Decimal old = *decimal;
+  uint64_t rest = 0;
+  decimal->count = 0;
+  for (int i = 0; i < old.count || rest != 0; i++) {
+    rest = rest * 10 + (i < old.count ? old.digits[i] : 0);
+    if (decimal->count > 0 || rest > mask) {
+      push(decimal, (unsigned)(rest >> bits));
+    } else {
+      decimal->point--; /* no digit yet: the quotient begins one place later */
+    }
+    rest &= mask;
+  }
+  trim(decimal);
+}
+
+/* Multiplies by 2^bits. */
+static void shift_left(Decimal *decimal, unsigned bits) {
+  uint64_t carry = 0;
   for (int i = decimal->count - 1; i >= 0; i--) {
-    carry += 2u * decimal->digits[i];
+    carry += (uint64_t)decimal->digits[i] << bits;
     decimal->digits[i] = (uint8_t)(carry % 10);
     carry /= 10;
   }
-  if (carry != 0) {
-    const int last = decimal->count < MOST_DIGITS ? decimal->count++ : MOST_DIGITS - 1;
-    decimal->cut |= last < decimal->count - 1 && decimal->digits[last] != 0;
-    memmove(decimal->digits + 1, decimal->digits, (size_t)last);
-    decimal->digits[0] = (uint8_t)carry;
-    decimal->point++;
-  }
-  while (decimal->count > 0 && decimal->digits[decimal->count - 1] == 0) decimal->count--;
+  int places = 0;
+  for (uint64_t rest = carry; rest != 0; rest /= 10) places++;
+  const Decimal old = *decimal;
+  for (int i = places - 1; i >= 0; i--, carry /= 10) decimal->digits[i] = (uint8_t)(carry % 10);
+  decimal->count = places;
+  decimal->point += places;
+  for (int i = 0; i < old.count; i++) push(decimal, old.digits[i]);
+  trim(decimal);
+}
+
+/* Bits that the decimal places make at least, as much as one shift takes. */
+static unsigned bits_of(int places) {
+  if (places <= 0) return 1;
+  return places < MOST_SHIFT * 3 / 10 ? (unsigned)places * 3 : MOST_SHIFT;
 }
 
 static unsigned digit_at(const Decimal *decimal, int place) {
@@ -97,13 +111,16 @@ static double nearest(Decimal *decimal) {
   int exponent = 0;
   uint64_t mantissa = integer_part(decimal);
   while (mantissa >> (MANTISSA_BITS + 1) != 0) {
-    halve(decimal);
-    exponent++;
+    const unsigned bits = bits_of(decimal->point - 17);
+    shift_right(decimal, bits);
+    exponent += (int)bits;
     mantissa = integer_part(decimal);
   }
   while (mantissa >> MANTISSA_BITS == 0 && exponent > LEAST_EXPONENT) {
-    twice(decimal);
-    exponent--;
+    const unsigned most = (unsigned)(exponent - LEAST_EXPONENT);
+    const unsigned bits = bits_of(15 - decimal->point);
+    shift_left(decimal, bits < most ? bits : most);
+    exponent -= (int)(bits < most ? bits : most);
     mantissa = integer_part(decimal);
   }
   if (rounds_up(decimal, mantissa)) mantissa++;
@@ -139,7 +156,7 @@ static bool read_digits(const char **text, Decimal *decimal) {
       break;
     }
   }
-  while (decimal->count > 0 && decimal->digits[decimal->count - 1] == 0) decimal->count--;
+  trim(decimal);
   return any;
 }
 
@@ -173,11 +190,13 @@ double tamp_number_parse(const char *text, char **end) {
   decimal.point += read_exponent(&at);
   *end = (char *)at;
 
-  double number = 0;
+  double number;
   const int power = decimal.point - decimal.count; /* as an integer times 10^power */
-  if (decimal.count > 15 || power < -most_power || power > most_power) {
+  if (decimal.count == 0) {
+    number = 0;
+  } else if (decimal.count > 15 || power < -most_power || power > most_power) {
     number = nearest(&decimal);
-  } else if (decimal.count > 0) {
+  } else {
     uint64_t integer = 0;
     for (int i = 0; i < decimal.count; i++) integer = integer * 10 + decimal.digits[i];
     number = power < 0 ? (double)integer / powers[-power] : (double)integer * powers[power];
