@@ -27,7 +27,7 @@ function firstDifference() {
 const reason = firstDifference();
 if (reason !== null) {
   console.error(`tamp: installing npm packages (type checker, linter, test peers): ${reason}`);
-  const npm = spawnSync('npm', ['ci', '--no-progress', '--loglevel=error'], { stdio: 'inherit' });
+  const npm = spawnSync('npm', ['ci', '--no-progress', '--no-update-notifier', '--loglevel=error'], { stdio: 'inherit' });
   if (npm.error) console.error(`tamp: npm cannot be run: ${npm.error.message}. Install Node 20 with npm.`);
   process.exit(npm.status ?? 1);
 }
