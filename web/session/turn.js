@@ -1,0 +1,241 @@
+// A turn that runs: the prompts of its steps, and what its inner compaction leaves in the lanes once the answer is
+// there. Nothing durable changes before that: the transcript does not hold the covered steps yet.
+import { runAttempt } from './attempt.js';
+import { cutAfterSteps, stepMarkers } from './convert.js';
+import { same } from './copy.js';
+import { chosenLanes, compactedEvent, shouldCompactEvent, summarizeEvent } from './events.js';
+import { innerStep, responsesAfter } from './inner.js';
+import { chosenHead, isQuestion, pinnedPlaces, questionStart, splitPrompt } from './lane.js';
+import { isInstruction, nameOf, roleOf } from './shapes.js';
+import { sumUsage } from './usage.js';
+
+/** @import { CompactionContext, CompactionFailure, CompactionOptions, CompactionState, CompactionStep, CompactResult } from './types.js' */
+/** @import { Lanes } from './lanes.js' */
+/** @import { Basis } from './usage.js' */
+/** @import { Occasion } from './events.js' */
+/** @import { Generation, Memory, Steering } from './inner.js' */
+/** @import { Listeners, Work } from './attempt.js' */
+
+/**
+ * What the turn needs of its surroundings.
+ * @typedef {object} TurnHost
+ * @property {CompactionOptions} compaction
+ * @property {() => Listeners} listeners
+ * @property {<T>(run: (signal: AbortSignal) => Promise<T>) => Promise<T>} alone one compaction at a time
+ * @property {() => Promise<boolean>} outer the outer loop, on an estimate
+ * @property {(failure: CompactionFailure) => void} refused
+ */
+
+/**
+ * @typedef {object} Outcome
+ * @property {string} summary
+ * @property {object[]} standIn
+ * @property {number} steps how many steps of the answer it covers
+ * @property {number} answers the same in messages
+ * @property {{ before: readonly object[], after: readonly object[] } | null} ui what compactUIMessages chose
+ * @property {boolean} chosen whether a callback chose what the model reads or people see
+ * @property {number} tokensBefore
+ * @property {number} tokensAfter
+ */
+
+export class Turn {
+  #lanes;
+  #host;
+  #context;
+  #model;
+  #ui;
+  /** @type {Memory} */ #memory = new WeakMap();
+  /** @type {Generation | null} */ #first = null;
+  /** @type {Steering[]} */ #said = [];
+  /** @type {readonly CompactionStep[]} */ #steps = [];
+  /** @type {Outcome | null} */ #outcome = null;
+  /** The answer that this turn goes on with, when it is one: its id and the steps it had. */
+  #continued;
+  #answers = 0;
+
+  /** @param {Lanes} lanes @param {TurnHost} host @param {CompactionContext} context */
+  constructor(lanes, host, context) {
+    this.#lanes = lanes;
+    this.#host = host;
+    this.#context = context;
+    this.#model = lanes.model;
+    this.#ui = lanes.messages;
+    const last = lanes.messages.at(-1);
+    const goesOn = last !== undefined && roleOf(last) === 'assistant';
+    this.#continued = { name: goesOn ? nameOf(last, lanes.messages.length - 1) : null, markers: goesOn ? stepMarkers(last) : 0 };
+  }
+
+  /** Was there a compaction between its steps? */
+  get compacted() {
+    return this.#outcome !== null;
+  }
+
+  /** The finished steps it knows of. */
+  get steps() {
+    return this.#steps;
+  }
+
+  /** The person speaks while it runs. @param {readonly object[]} messages of the model lane */
+  steer(messages) {
+    for (const message of messages) this.#said.push({ message, after: Infinity });
+  }
+
+  /**
+   * The prompt of the next step, when it is to be another.
+   * @param {readonly object[]} messages @param {readonly CompactionStep[]} steps
+   * @returns {Promise<CompactResult>}
+   */
+  async prepare(messages, steps) {
+    this.#steps = [...steps];
+    if (steps.length === 0) return this.#prepareFirst(messages);
+    const { compaction } = this.#host;
+    const answers = responsesAfter(steps, null).length;
+    for (const said of this.#said) said.after = Math.min(said.after, answers);
+    const turnUsage = sumUsage(steps.map((step) => step.usage));
+    const context = { ...this.#context, turnUsage, totalUsage: sumUsage([this.#context.totalUsage, turnUsage]) };
+    const { modelFormat } = this.#lanes;
+    const tamp = await this.#lanes.tamp();
+    /** @param {readonly object[]} prompt @param {Basis} basis */
+    const occasion = (prompt, basis) => ({
+      context, basis, steps, usage: steps.at(-1)?.usage, source: /** @type {const} */ ('inner'), stepNumber: steps.length - 1, messages: prompt,
+    });
+    return innerStep(messages, steps, {
+      memory: this.#memory,
+      first: this.#first,
+      retain: true,
+      said: this.#said,
+      estimate: async (prompt) => tamp.countTokens(prompt, { format: modelFormat }),
+      fires: (prompt, basis) => compaction.shouldCompact(shouldCompactEvent(occasion(prompt, basis))),
+      summarize: (prompt, turnStart, basis) => this.#host.alone((signal) =>
+        this.#summarize(prompt, turnStart, occasion(prompt, basis), signal)),
+    });
+  }
+
+  /**
+   * The first prompt of a turn is the lane, which the outer loop has checked; but not after a summary was cleared.
+   * @param {readonly object[]} messages
+   * @returns {Promise<CompactResult>}
+   */
+  async #prepareFirst(messages) {
+    const lanes = this.#lanes;
+    if (!lanes.unchecked || messages.length !== lanes.model.length) return { type: 'skipped' };
+    if (!await this.#host.outer() || lanes.state === null) return { type: 'skipped' };
+    this.#model = lanes.model;
+    this.#ui = lanes.messages;
+    this.#first = { standIn: [...lanes.model], tokens: lanes.state.tokensAfter, step: null };
+    return { type: 'compacted', messages: [...lanes.model], summary: lanes.state.summary };
+  }
+
+  /**
+   * @param {object[]} prompt @param {number} turnStart @param {Occasion} occasion @param {AbortSignal} signal
+   */
+  async #summarize(prompt, turnStart, occasion, signal) {
+    const lanes = this.#lanes;
+    const { compaction, listeners, refused } = this.#host;
+    const { modelFormat } = lanes;
+    const tamp = await lanes.tamp();
+    const split = splitPrompt(tamp, prompt, turnStart, modelFormat);
+    if (split.covered.length === 0) return null;
+    const weigh = (/** @type {readonly object[]} */ list) => tamp.countTokens(list, { format: modelFormat });
+    const tokensBefore = weigh(prompt);
+    const ui = this.#ui;
+    const previous = this.#outcome?.summary ?? lanes.state?.summary ?? null;
+    const outcome = await runAttempt(/** @type {Work<Outcome> & Listeners} */ ({
+      ...listeners(),
+      totalTokens: occasion.basis.totalTokens,
+      signal,
+      summarize: () => compaction.summarize(summarizeEvent(occasion, previous, signal)),
+      build: async (summary) => {
+        const chosen = await chosenLanes(lanes, tamp, compaction, occasion, summary, ui, this.#model);
+        const usual = split.withSummary(summary, modelFormat);
+        const head = chosen.model === null ? usual : chosenHead(tamp, chosen.model, this.#model, [], usual, modelFormat);
+        // The question stays, whatever was chosen.
+        const standIn = [...head, ...split.kept.filter((message) => !head.some((other) => same(message, other)))];
+        const tokensAfter = weigh(standIn);
+        if (tokensAfter >= tokensBefore) {
+          const message = `the prompt would have ${tokensAfter} tokens with the summary, not fewer than the ${tokensBefore} without it`;
+          return { failure: { code: 'not-smaller', message } };
+        }
+        /** @type {Outcome} */
+        const built = {
+          summary,
+          standIn,
+          steps: occasion.steps.length,
+          answers: responsesAfter(occasion.steps, null).length,
+          ui: chosen.ui === null ? null : { before: ui, after: chosen.ui },
+          chosen: chosen.model !== null || chosen.ui !== null,
+          tokensBefore: Math.max(tokensBefore, this.#outcome?.tokensBefore ?? 0),
+          tokensAfter,
+        };
+        return { built };
+      },
+      commit: (built) => {
+        if (ui.some((message, index) => lanes.messages[index] !== message)) {
+          return { code: 'stale', message: 'messages that the summary stands for were changed while it was made' };
+        }
+        this.#outcome = built;
+        lanes.generation++;
+        return null;
+      },
+      describe: (built) => compactedEvent(occasion, built.summary, built.standIn),
+    }));
+    if ('failure' in outcome) {
+      refused(outcome.failure);
+      return null;
+    }
+    const { standIn, tokensAfter, summary } = outcome.built;
+    return { standIn, tokens: tokensAfter, summary };
+  }
+
+  /**
+   * The newest message of the transcript is an answer of this turn: when it brings in the last of what an inner
+   * compaction covers, both lanes are committed.
+   */
+  async settle() {
+    const outcome = this.#outcome;
+    if (outcome === null) return;
+    const lanes = this.#lanes;
+    const tamp = await lanes.tamp();
+    const { messages } = lanes;
+    const last = messages.length - 1;
+    const inSteps = lanes.format === 'ai-sdk-ui';
+    this.#answers++;
+    if (!inSteps && this.#answers !== outcome.answers || outcome.ui?.before.some((message, index) => messages[index] !== message)) return;
+    const shown = outcome.ui === null ? messages : [...outcome.ui.after, ...messages.slice(outcome.ui.before.length)];
+    const answer = messages[last];
+    const goesOn = nameOf(answer, last) === this.#continued.name;
+    const parts = inSteps ? cutAfterSteps(answer, outcome.steps + (goesOn ? this.#continued.markers : 0)) : 0;
+    const covered = inSteps ? shown.length - 1 : shown.length;
+    const questions = this.#questions(shown, covered);
+    /** @type {CompactionState} */
+    const state = {
+      v: 1,
+      summary: outcome.summary,
+      throughId: covered === 0 ? '' : nameOf(shown[covered - 1], covered - 1),
+      covered,
+      digest: '',
+      source: 'inner',
+      createdAt: Date.now(),
+      tokensBefore: outcome.tokensBefore,
+      tokensAfter: outcome.tokensAfter,
+      generation: lanes.generation,
+    };
+    if (parts > 0) state.part = { id: nameOf(answer, last), parts };
+    const stays = new Set([...questions, ...pinnedPlaces(tamp, shown.slice(0, covered), lanes.format)]);
+    if (stays.size > 0) state.kept = [...stays].sort((a, b) => a - b).map((index) => nameOf(shown[index], index));
+    if (outcome.chosen) {
+      const said = lanes.convert(questions.map((index) => shown[index]));
+      state.lane = [...outcome.standIn, ...said.filter((message) => !outcome.standIn.some((other) => same(message, other)))];
+    }
+    lanes.commit(tamp, shown, state);
+  }
+
+  /** Places of what the person asked in this turn, which the model goes on reading. @param {readonly object[]} messages @param {number} end */
+  #questions(messages, end) {
+    const before = this.#ui.findLast((message) => isQuestion(message));
+    const start = before === undefined ? end : questionStart(messages, Math.max(messages.indexOf(before) + 1, 0) || end);
+    const places = [];
+    for (let index = start; index < end; index++) if (isQuestion(messages[index]) && !isInstruction(messages[index])) places.push(index);
+    return places;
+  }
+}
