@@ -181,6 +181,22 @@ EXPORT(tamp_format) TampStatus export_format(const uint8_t *name, uint32_t lengt
   return TAMP_OK;
 }
 
+/* The format of a JSON array of messages. out: index of the format, or TAMP_NONE when it cannot be told; then
+ * its name. On failure the fault. */
+EXPORT(tamp_detect) TampStatus export_detect(const uint8_t *text, uint32_t length) {
+  const TampFormat *format;
+  TampFault fault = {0};
+  TampStatus status = tamp_detect((TampText){text, length}, &format, &fault);
+  if (status) return fail(status, TAMP_NONE, fault);
+  out[0] = TAMP_NONE;
+  for (uint32_t i = 0; format && tamp_format_at(i); i++) {
+    if (tamp_format_at(i) != format) continue;
+    out[0] = i;
+    out_text(1, (TampText){(const uint8_t *)format->name, strlen(format->name)});
+  }
+  return TAMP_OK;
+}
+
 /* ── History ──────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* out: handle. */
@@ -237,6 +253,14 @@ TampStatus export_history_append_array(uint32_t handle, const uint8_t *text, uin
 EXPORT(tamp_history_truncate) TampStatus export_history_truncate(uint32_t handle, uint32_t count) {
   TampHistory *history = object_of(handle, HISTORY);
   return history ? tamp_history_truncate(history, count) : TAMP_BAD_HANDLE;
+}
+
+/* out: how many messages there are. */
+EXPORT(tamp_history_length) TampStatus export_history_length(uint32_t handle) {
+  TampHistory *history = object_of(handle, HISTORY);
+  if (!history) return TAMP_BAD_HANDLE;
+  out[0] = tamp_history_length(history);
+  return TAMP_OK;
 }
 
 /* Whether message `index` has the bytes in the room: out[0] is 1 or 0. */

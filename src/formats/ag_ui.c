@@ -198,10 +198,35 @@ static void draft(const TampDraft *draft, TampWriter *writer) {
   tamp_writer_raw(writer, TAMP_TEXT("}"));
 }
 
+static bool claims(const uint8_t *text, TampValue object) {
+  enum { A_ROLE, A_CALLS, A_CALL_ID, A_ACTIVITY, A_ENCRYPTED, A_CONTENT, A_MEMBERS };
+  static const TampText names[A_MEMBERS] = {
+      TAMP_TEXT_INIT("role"),         TAMP_TEXT_INIT("toolCalls"),      TAMP_TEXT_INIT("toolCallId"),
+      TAMP_TEXT_INIT("activityType"), TAMP_TEXT_INIT("encryptedValue"), TAMP_TEXT_INIT("content"),
+  };
+  static const TampText source_name = TAMP_TEXT_INIT("source");
+  static const TampText value_name = TAMP_TEXT_INIT("value");
+  TampValue value[A_MEMBERS], part, source, held;
+  tamp_value_members(text, object, names, A_MEMBERS, value);
+  for (int i = A_CALLS; i <= A_ENCRYPTED; i++) {
+    if (value[i].type != TAMP_JSON_NOTHING) return true;
+  }
+  TampRole role = role_of(text, value[A_ROLE]);
+  if (role == TAMP_ROLE_ACTIVITY || role == TAMP_ROLE_REASONING) return true;
+  uint32_t state = 0;
+  while (tamp_value_next(text, value[A_CONTENT], &state, &part)) {
+    tamp_value_members(text, part, &source_name, 1, &source);
+    tamp_value_members(text, source, &value_name, 1, &held);
+    if (held.type != TAMP_JSON_NOTHING) return true;
+  }
+  return false;
+}
+
 const TampFormat tamp_format_ag_ui = {
     .name = "ag-ui",
     .id_path = "id",
     .read = read,
     .edit = edit,
     .draft = draft,
+    .claims = claims,
 };

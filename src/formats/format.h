@@ -116,7 +116,15 @@ typedef struct TampFormat {
                      TampArena *scratch, TampWriter *writer);
   /* Writes a new message. */
   void (*draft)(const TampDraft *draft, TampWriter *writer);
+  /* Whether an object that was read bears a mark that only this format has. */
+  bool (*claims)(const uint8_t *text, TampValue object);
 } TampFormat;
+
+/* What format the messages of a JSON array are in, going by its first TAMP_DETECT_MESSAGES. NULL when the marks
+ * of two formats are in it, or nothing in it looks like a message: then the caller has to say. */
+TampStatus tamp_detect(TampText array, const TampFormat **format, TampFault *fault);
+
+#define TAMP_DETECT_MESSAGES 256u
 
 /* NULL when there is none of that name. */
 const TampFormat *tamp_format_named(TampText name);

@@ -219,10 +219,35 @@ static void draft(const TampDraft *draft, TampWriter *writer) {
   tamp_writer_raw(writer, TAMP_TEXT("}"));
 }
 
+static bool claims(const uint8_t *text, TampValue object) {
+  enum { O_ROLE, O_CALLS, O_CALL_ID, O_FUNCTION, O_REFUSAL, O_CONTENT, O_MEMBERS };
+  static const TampText names[O_MEMBERS] = {
+      TAMP_TEXT_INIT("role"),          TAMP_TEXT_INIT("tool_calls"), TAMP_TEXT_INIT("tool_call_id"),
+      TAMP_TEXT_INIT("function_call"), TAMP_TEXT_INIT("refusal"),    TAMP_TEXT_INIT("content"),
+  };
+  static const TampText type_name = TAMP_TEXT_INIT("type");
+  TampValue value[O_MEMBERS], part, type;
+  tamp_value_members(text, object, names, O_MEMBERS, value);
+  for (int i = O_CALLS; i <= O_REFUSAL; i++) {
+    if (value[i].type != TAMP_JSON_NOTHING) return true;
+  }
+  if (tamp_value_is(text, value[O_ROLE], TAMP_TEXT("function"))) return true;
+  uint32_t state = 0;
+  while (tamp_value_next(text, value[O_CONTENT], &state, &part)) {
+    tamp_value_members(text, part, &type_name, 1, &type);
+    if (tamp_value_is(text, type, TAMP_TEXT("image_url")) ||
+        tamp_value_is(text, type, TAMP_TEXT("input_audio"))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 const TampFormat tamp_format_openai = {
     .name = "openai",
     .id_path = "",
     .read = read,
     .edit = edit,
     .draft = draft,
+    .claims = claims,
 };

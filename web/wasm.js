@@ -1,0 +1,554 @@
+/**
+ * The JavaScript end of the bridge: loads the module, moves strings across, calls its functions, and is the only
+ * file that touches its memory. src/wasm.c is the other end; the two change together.
+ *
+ * Memory may grow in any call, which makes every view of it stale: views are taken after a call, never kept over one.
+ */
+import { MessageError, PolicyError, TampError } from './errors.js';
+import { encodeValue, NotEncodable } from './encode.js';
+
+/** TampStatus of src/status.h. */
+const OK = 0;
+const NO_MEMORY = 1;
+const BAD_JSON = 2;
+const BAD_MESSAGE = 3;
+const TOO_DEEP = 4;
+const TOO_LARGE = 5;
+const BAD_POLICY = 6;
+const BAD_HANDLE = 7;
+const BAD_COUNT = 8;
+const NEEDS_SUMMARY = 9;
+const STALE_PLAN = 10;
+const NO_SUMMARIZER = 12;
+
+/** TAMP_NONE: no such index. */
+export const NONE = 0xffffffff;
+/** TAMP_PLAN_TEXT: in a plan's order, this and above are texts of the plan. */
+export const PLAN_TEXT = 0x80000000;
+
+/** Room that is asked for before a message is written; it grows when the message is longer. */
+const FIRST_ROOM = 1024;
+
+/** @typedef {import('./encode.js').Sink} Sink */
+/** @typedef {(text: string) => number} Counter */
+
+/**
+ * A plan as it crosses: copies, so that the plan can be freed.
+ * @typedef {object} PlanView
+ * @property {boolean} changed
+ * @property {boolean} fits
+ * @property {number} before
+ * @property {number} after
+ * @property {number} tokensBefore
+ * @property {number} tokensAfter
+ * @property {number} bytesBefore
+ * @property {number} bytesAfter
+ * @property {Uint32Array} order indices of the input, or PLAN_TEXT and above: a text
+ * @property {{ json: Uint8Array, origin: number, reason: string }[]} texts `origin` NONE for an added message
+ * @property {Uint32Array} reasons by index of the input: 0 for kept, else a reason for `reason()`
+ * @property {{ fits: boolean, reason: string | null, steps: object[] }} report
+ */
+
+/**
+ * What a plan asks for.
+ * @typedef {object} Question
+ * @property {string} text
+ * @property {string | null} previous
+ * @property {number} tokens
+ * @property {({ index: number } | { json: Uint8Array })[]} messages
+ */
+
+/**
+ * Options as the bridge takes them, already checked.
+ * @typedef {object} BridgeOptions
+ * @property {number} [reservedTokens]
+ * @property {{ messageId: string, inputTokens: number, outputTokens: number }} [usage]
+ * @property {readonly string[]} [pin]
+ * @property {Counter} [countTokens]
+ */
+
+/** One instance of the module. */
+export class Bridge {
+  /** @type {Record<string, any>} */
+  #exports;
+  /** @type {WebAssembly.Memory} */
+  #memory;
+  #bytes = new Uint8Array(0);
+  #out = 0;
+  #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  /** @type {Map<number, string>} */
+  #reasons = new Map();
+  /** The counters of calls under way, by key; and what one of them threw. @type {Map<number, Counter>} */
+  #counters = new Map();
+  /** @type {WeakMap<Counter, number>} */
+  #keys = new WeakMap();
+  #nextKey = 1;
+  /** @type {{ error: unknown } | null} */
+  #thrown = null;
+  /** @type {Map<string, { index: number, idPath: string[] }>} */
+  #formats = new Map();
+
+  /** @param {WebAssembly.Module} module */
+  constructor(module) {
+    const instance = new WebAssembly.Instance(module, {
+      tamp: { count: (/** @type {number} */ key, /** @type {number} */ at, /** @type {number} */ length) => this.#count(key, at, length) },
+      env: { emscripten_notify_memory_growth: () => {} },
+    });
+    this.#exports = instance.exports;
+    this.#memory = /** @type {WebAssembly.Memory} */ (instance.exports.memory);
+    this.#exports._initialize?.();
+    this.#out = this.#exports.tamp_out();
+  }
+
+  // ── Memory ────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The memory as it is now. */
+  #view() {
+    if (this.#bytes.buffer !== this.#memory.buffer) this.#bytes = new Uint8Array(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  /** Words that the last call left. @param {number} count */
+  #words(count) {
+    return new Uint32Array(this.#memory.buffer, this.#out, count).slice();
+  }
+
+  /** @param {number} at @param {number} length */
+  #text(at, length) {
+    return this.#decoder.decode(this.#view().subarray(at, at + length));
+  }
+
+  /** @param {number} at @param {number} length */
+  #copy(at, length) {
+    return this.#view().slice(at, at + length);
+  }
+
+  /** @param {Uint32Array} words @param {number} at */
+  #long(words, at) {
+    return words[at] + words[at + 1] * 2 ** 32;
+  }
+
+  /**
+   * Copies bytes into a block of the module for the length of one call.
+   * @template T
+   * @param {Uint8Array} bytes
+   * @param {(at: number, length: number) => T} call
+   * @returns {T}
+   */
+  #pass(bytes, call) {
+    const at = this.#exports.tamp_alloc(bytes.length) >>> 0;
+    if (at === 0) throw this.#failure(NO_MEMORY);
+    try {
+      this.#view().set(bytes, at);
+      return call(at, bytes.length);
+    } finally {
+      this.#exports.tamp_free(at);
+    }
+  }
+
+  /** Encodes a value of ours into bytes. @param {unknown} value */
+  #encoded(value) {
+    /** @type {Sink} */
+    const sink = {
+      bytes: new Uint8Array(256),
+      at: 0,
+      end: 256,
+      grow(self, needed) {
+        const larger = new Uint8Array(Math.max(self.bytes.length * 2, self.at + needed));
+        larger.set(self.bytes);
+        self.bytes = larger;
+        self.end = larger.length;
+      },
+    };
+    encodeValue(sink, value);
+    return sink.bytes.subarray(0, sink.at);
+  }
+
+  // ── Errors ────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** @param {number} status @returns {Error} */
+  #failure(status) {
+    switch (status) {
+      case NO_MEMORY:
+        return new TampError('out-of-memory', 'There is no memory left for this (the module can use 4 GiB). Nothing was changed; free histories that are no longer used.');
+      case TOO_LARGE:
+        return new TampError('too-large', 'A single message may be 256 MiB long, and a list hold 4 billion of them; this is more.');
+      case BAD_HANDLE:
+        return new TampError('bad-handle', 'This history was disposed of, or is in use by the call whose countTokens is running.');
+      case BAD_COUNT:
+        return new TampError('bad-count', 'countTokens must return an integer of at least 0 for every text.');
+      case STALE_PLAN:
+        return new TampError('stale-plan', 'The history was edited while its summary was written, so the summary no longer fits it. Nothing was changed; compact again.');
+      case NO_SUMMARIZER:
+        return new TampError('no-summarizer', 'The policy has a summarize step: call compactAsync with a summarize callback, or use digest, which needs none.');
+      default:
+        return new TampError('internal', `The core failed with status ${status}. Please report this.`);
+    }
+  }
+
+  /** @param {number} status of a call that reads messages; the fault is in `out` */
+  #messageFailure(status) {
+    if (![BAD_JSON, BAD_MESSAGE, TOO_DEEP, TOO_LARGE].includes(status)) return this.#failure(status);
+    const words = this.#words(5);
+    const index = words[0] === NONE ? -1 : words[0];
+    const offset = this.#long(words, 1);
+    const reason = this.#text(words[3], words[4]);
+    const where = index < 0 ? `byte ${offset}` : `message ${index}, byte ${offset}`;
+    if (status === BAD_MESSAGE) return new MessageError('not-a-message', `Message ${index} is not an object.`, index, offset);
+    if (status === TOO_LARGE) return new MessageError('too-large', `Message ${index} is longer than 256 MiB.`, index, offset);
+    if (status === TOO_DEEP) return new MessageError('too-deep', `The text is nested more than 1,000 levels deep (${where}).`, index, offset);
+    return new MessageError('not-json', `The text is not JSON: ${reason} (${where}).`, index, offset);
+  }
+
+  /** Throws what a counter threw, or what the status says. @param {number} status @returns {never} */
+  #raise(status) {
+    const thrown = this.#thrown;
+    this.#thrown = null;
+    if (status === BAD_COUNT && thrown) throw thrown.error;
+    throw this.#failure(status);
+  }
+
+  // ── Counters ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The import: counts a text with the caller's function; -1 when it failed. @param {number} key @param {number} at @param {number} length */
+  #count(key, at, length) {
+    try {
+      const count = this.#counters.get(key)?.(this.#text(at >>> 0, length >>> 0));
+      if (!Number.isInteger(count) || /** @type {number} */ (count) < 0 || /** @type {number} */ (count) > 0x7fffffff) {
+        throw new TampError('bad-count', `countTokens must return an integer of at least 0; it returned ${typeof count === 'number' ? count : `a value of type ${typeof count}`}.`);
+      }
+      return /** @type {number} */ (count);
+    } catch (error) {
+      this.#thrown ??= { error };
+      return -1;
+    }
+  }
+
+  /**
+   * Runs a call with options in memory and their counter ready. Equal texts are counted once a call.
+   * @template T
+   * @param {BridgeOptions} options
+   * @param {(at: number, length: number, key: number) => T} call
+   * @returns {T}
+   */
+  #withOptions(options, call) {
+    const { countTokens, ...rest } = options;
+    const given = Object.keys(rest).length > 0;
+    const bytes = given ? this.#encoded(rest) : new Uint8Array(0);
+    if (!countTokens) return given ? this.#pass(bytes, (at, length) => call(at, length, 0)) : call(0, 0, 0);
+    let key = this.#keys.get(countTokens);
+    if (key === undefined) {
+      key = this.#nextKey++;
+      this.#keys.set(countTokens, key);
+    }
+    const outer = this.#counters.get(key);
+    /** @type {Map<string, number>} */
+    const counted = new Map();
+    this.#counters.set(key, outer ?? ((text) => {
+      let count = counted.get(text);
+      if (count === undefined) counted.set(text, (count = countTokens(text)));
+      return count;
+    }));
+    try {
+      return this.#pass(bytes, (at, length) => call(at, length, /** @type {number} */ (key)));
+    } finally {
+      if (!outer) this.#counters.delete(key);
+    }
+  }
+
+  // ── Formats ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** @param {string} name @returns {{ index: number, idPath: string[] }} */
+  format(name) {
+    let format = this.#formats.get(name);
+    if (!format) {
+      const status = typeof name === 'string' ? this.#pass(new TextEncoder().encode(name), (at, length) => this.#exports.tamp_format(at, length)) : -1;
+      if (status !== OK) throw new TampError('unknown-format', `There is no message format called ${JSON.stringify(name)}.`);
+      const words = this.#words(3);
+      const path = this.#text(words[1], words[2]);
+      format = { index: words[0], idPath: path === '' ? [] : path.split('/') };
+      this.#formats.set(name, format);
+    }
+    return format;
+  }
+
+  /** The name of the format that the messages of a JSON array are in; null when it cannot be told. @param {Uint8Array} text */
+  detect(text) {
+    return this.#pass(text, (at, length) => {
+      const status = this.#exports.tamp_detect(at, length);
+      if (status !== OK) throw this.#messageFailure(status);
+      const words = this.#words(3);
+      return words[0] === NONE ? null : this.#text(words[1], words[2]);
+    });
+  }
+
+  // ── Histories ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** @param {number} format index @returns {number} a handle */
+  newHistory(format) {
+    const status = this.#exports.tamp_history_new(format);
+    if (status !== OK) throw this.#failure(status);
+    return this.#words(1)[0];
+  }
+
+  /** Frees what a handle stands for; a stale one is nothing. @param {number} handle */
+  dispose(handle) {
+    return this.#exports.tamp_dispose(handle) === OK;
+  }
+
+  /** Writes a message into the room of a history; returns its length. @param {number} handle @param {unknown} message @param {number} index for errors */
+  #write(handle, message, index) {
+    /** @type {Sink} */
+    const sink = { bytes: this.#bytes, at: 0, end: 0, grow: () => {} };
+    let start = 0;
+    const open = (/** @type {number} */ size, /** @type {number} */ keep) => {
+      const status = this.#exports.tamp_history_room(handle, size, keep);
+      if (status !== OK) throw status === TOO_LARGE ? new MessageError('too-large', `Message ${index} is longer than 256 MiB.`, index) : this.#failure(status);
+      const out = new Uint32Array(this.#memory.buffer, this.#out, 2);
+      start = out[0];
+      sink.bytes = this.#view();
+      sink.at = start + keep;
+      sink.end = start + out[1];
+    };
+    sink.grow = (self, needed) => {
+      const written = self.at - start;
+      open(Math.max(written + needed, 2 * written), written);
+    };
+    open(FIRST_ROOM, 0);
+    try {
+      encodeValue(sink, message);
+    } catch (error) {
+      if (error instanceof NotEncodable) {
+        throw new MessageError('not-json', `Message ${index} cannot be JSON: ${error.message}.`, index, undefined, { cause: error });
+      }
+      throw error;
+    }
+    return sink.at - start;
+  }
+
+  /** Appends a message. On failure the history is as it was. @param {number} handle @param {unknown} message @param {number} index for errors */
+  append(handle, message, index) {
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+      throw new MessageError('not-a-message', `Message ${index} is ${message === null ? 'null' : Array.isArray(message) ? 'an array' : `a value of type ${typeof message}`}, not an object.`, index);
+    }
+    const length = this.#write(handle, message, index);
+    const status = this.#exports.tamp_history_append(handle, length);
+    if (status !== OK) throw this.#messageFailure(status);
+  }
+
+  /** Whether the message at `index` says exactly what `message` does. @param {number} handle @param {number} index @param {unknown} message */
+  isSame(handle, index, message) {
+    const length = this.#write(handle, message, index);
+    return this.#exports.tamp_history_same(handle, index, length) === OK && this.#words(1)[0] === 1;
+  }
+
+  /** Appends the messages of a JSON array, all or none. @param {number} handle @param {Uint8Array} text */
+  appendArray(handle, text) {
+    this.#pass(text, (at, length) => {
+      const status = this.#exports.tamp_history_append_array(handle, at, length);
+      if (status !== OK) throw this.#messageFailure(status);
+    });
+  }
+
+  /** Pairs of offset and length of each message in the array that was appended. @param {number} handle @param {number} count */
+  spans(handle, count) {
+    const status = this.#exports.tamp_history_spans(handle);
+    if (status !== OK) throw this.#failure(status);
+    const [text, at] = this.#words(2);
+    const pairs = new Uint32Array(this.#memory.buffer, at, 2 * count).slice();
+    this.dispose(text);
+    return pairs;
+  }
+
+  /** How many messages it holds. @param {number} handle */
+  length(handle) {
+    const status = this.#exports.tamp_history_length(handle);
+    if (status !== OK) throw this.#failure(status);
+    return this.#words(1)[0];
+  }
+
+  /** @param {number} handle @param {number} count */
+  truncate(handle, count) {
+    const status = this.#exports.tamp_history_truncate(handle, count);
+    if (status !== OK) throw this.#failure(status);
+  }
+
+  /** Index of the last message with this id, -1 when there is none. @param {number} handle @param {string} id */
+  find(handle, id) {
+    const status = this.#pass(new TextEncoder().encode(id), (at, length) => this.#exports.tamp_history_find(handle, at, length));
+    if (status !== OK) throw this.#failure(status);
+    const [index] = this.#words(1);
+    return index === NONE ? -1 : index;
+  }
+
+  /** @param {number} handle @param {BridgeOptions} options */
+  tokens(handle, options) {
+    const status = this.#withOptions(options, (at, length, key) => this.#exports.tamp_history_tokens(handle, at, length, key));
+    if (status !== OK) this.#raise(status);
+    return this.#long(this.#words(2), 0);
+  }
+
+  /** @param {number} handle @param {BridgeOptions} options @returns {any} Inspection of api.d.ts */
+  inspect(handle, options) {
+    const status = this.#withOptions(options, (at, length, key) => this.#exports.tamp_history_inspect(handle, at, length, key));
+    if (status !== OK) this.#raise(status);
+    const [text, at, length] = this.#words(3);
+    const json = this.#text(at, length);
+    this.dispose(text);
+    return JSON.parse(json);
+  }
+
+  /** Bytes that a history takes. @param {number} handle */
+  size(handle) {
+    const status = this.#exports.tamp_history_size(handle);
+    if (status !== OK) throw this.#failure(status);
+    return this.#long(this.#words(2), 0);
+  }
+
+  /** The digest of the first `count` messages, in hexadecimal. @param {number} handle @param {number} count */
+  digest(handle, count) {
+    const status = this.#exports.tamp_history_digest(handle, count);
+    if (status !== OK) throw this.#failure(status);
+    let hex = '';
+    for (const byte of this.#copy(this.#out, 16)) hex += byte.toString(16).padStart(2, '0');
+    return hex;
+  }
+
+  /** Estimated tokens of a text. @param {string} text */
+  estimate(text) {
+    const bytes = new TextEncoder().encode(text);
+    const status = this.#pass(bytes, (at, length) => this.#exports.tamp_estimate(at, length));
+    if (status !== OK) throw this.#failure(status);
+    return this.#words(1)[0];
+  }
+
+  /** Bytes of the module's memory. */
+  get memorySize() {
+    return this.#memory.buffer.byteLength;
+  }
+
+  // ── Policies and plans ────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Reads a policy.
+   * @param {string} json
+   * @returns {{ handle: number, asks: boolean, problems: import('./errors.js').PolicyProblem[] }} with problems, no handle
+   */
+  readPolicy(json) {
+    const status = this.#pass(new TextEncoder().encode(json), (at, length) => this.#exports.tamp_policy_new(at, length));
+    if (status !== OK && status !== BAD_POLICY) throw this.#failure(status);
+    const words = this.#words(3);
+    if (status === OK) return { handle: words[0], asks: words[1] === 1, problems: [] };
+    const problems = JSON.parse(this.#text(words[1], words[2]));
+    this.dispose(words[0]);
+    return { handle: 0, asks: false, problems };
+  }
+
+  /** The same, for use: throws a PolicyError. @param {string} json */
+  policy(json) {
+    const policy = this.readPolicy(json);
+    if (policy.problems.length > 0) throw new PolicyError(policy.problems);
+    return policy;
+  }
+
+  /** Why `TAMP_NO_SUMMARIZER`: for callers that cannot ask. */
+  noSummarizer() {
+    return this.#failure(NO_SUMMARIZER);
+  }
+
+  /** Why `TAMP_STALE_PLAN`: for callers that waited. */
+  stalePlan() {
+    return this.#failure(STALE_PLAN);
+  }
+
+  /**
+   * Plans a policy on the first `count` messages.
+   * @param {number} handle
+   * @param {number} count
+   * @param {number} policy
+   * @param {BridgeOptions} options
+   * @param {(string | null)[]} answers null for what was no string
+   * @returns {{ plan: PlanView, question: null } | { plan: null, question: Question }}
+   */
+  plan(handle, count, policy, options, answers) {
+    const run = (/** @type {number} */ answersAt, /** @type {number} */ answersLength) =>
+      this.#withOptions(options, (at, length, key) =>
+        this.#exports.tamp_history_plan(handle, count, policy, at, length, key, answersAt, answersLength));
+    const status = answers.length > 0 ? this.#pass(this.#encoded(answers), run) : run(0, 0);
+    if (status !== OK && status !== NEEDS_SUMMARY) this.#raise(status);
+    const [plan] = this.#words(1);
+    try {
+      return status === OK ? { plan: this.#planView(plan), question: null } : { plan: null, question: this.#question(plan, handle) };
+    } finally {
+      this.dispose(plan);
+    }
+  }
+
+  /** @param {number} plan @returns {PlanView} */
+  #planView(plan) {
+    let status = this.#exports.tamp_plan_view(plan);
+    if (status !== OK) throw this.#failure(status);
+    const words = this.#words(18);
+    status = this.#exports.tamp_plan_report(plan);
+    if (status !== OK) throw this.#failure(status);
+    const [reportAt, reportLength] = this.#words(2);
+    const { buffer } = this.#memory;
+    const changed = words[4] === 1;
+    const texts = [];
+    const facts = new Uint32Array(buffer, words[2], 4 * words[3]);
+    for (let i = 0; i < facts.length; i += 4) {
+      texts.push({ json: this.#copy(facts[i], facts[i + 1]), origin: facts[i + 2], reason: this.reason(facts[i + 3]) });
+    }
+    const report = JSON.parse(this.#text(reportAt, reportLength));
+    const empty = new Uint32Array(0);
+    const reasons = changed ? new Uint32Array(buffer, words[16], words[17]).slice() : empty;
+    for (const reason of new Set(reasons)) this.reason(reason);
+    return {
+      changed,
+      fits: words[5] === 1,
+      before: words[6],
+      after: words[7],
+      tokensBefore: this.#long(words, 8),
+      tokensAfter: this.#long(words, 10),
+      bytesBefore: this.#long(words, 12),
+      bytesAfter: this.#long(words, 14),
+      order: changed ? new Uint32Array(buffer, words[0], words[1]).slice() : empty,
+      texts,
+      reasons,
+      report,
+    };
+  }
+
+  /** A reason of a plan: static in the module, so read once. @param {number} at */
+  reason(at) {
+    if (at === 0) return '';
+    let reason = this.#reasons.get(at);
+    if (reason === undefined) {
+      const bytes = this.#view();
+      let end = at;
+      while (bytes[end] !== 0) end++;
+      reason = this.#text(at, end - at);
+      this.#reasons.set(at, reason);
+    }
+    return reason;
+  }
+
+  /** @param {number} plan @param {number} history @returns {Question} */
+  #question(plan, history) {
+    const status = this.#exports.tamp_plan_question(plan);
+    if (status !== OK) throw this.#failure(status);
+    const words = this.#words(8);
+    const question = {
+      text: this.#text(words[0], words[1]),
+      previous: words[4] === 1 ? this.#text(words[2], words[3]) : null,
+      tokens: this.#long(words, 5),
+      messages: /** @type {Question['messages']} */ ([]),
+    };
+    for (let i = 0; i < words[7]; i++) {
+      if (this.#exports.tamp_plan_question_message(plan, history, i) !== OK) throw this.#failure(BAD_HANDLE);
+      const [index, at, length] = this.#words(3);
+      question.messages.push(index === NONE ? { json: this.#copy(at, length) } : { index });
+    }
+    return question;
+  }
+}
