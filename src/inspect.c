@@ -68,23 +68,20 @@ static void problem(Problems *problems, const char *kind, uint32_t index, const 
   write_text(writer, "\"}");
 }
 
-/* A result directly after its batch: only reasoning, activity and results of the same group between. */
-static bool follows_directly(const TampList *list, uint32_t call_entry, uint32_t result_entry) {
-  for (uint32_t i = result_entry; i-- > call_entry + 1;) {
-    const TampEntry *entry = &list->entries[i];
-    uint8_t role = entry->record->role;
-    if (role == TAMP_ROLE_ACTIVITY || role == TAMP_ROLE_REASONING) continue;
-    if (entry->record->call_count > 0 || entry->group != list->entries[call_entry].group) return false;
-    return true; /* a sibling: judged on its own */
-  }
-  return true;
-}
-
 static void result_problems(Problems *problems, const TampList *list, const TampAtoms *atoms,
                             const uint32_t *last_unanswered) {
+  /* The call message that a result standing here follows directly: only reasoning, activity and results of
+   * its own group stand between. */
+  uint32_t followed = TAMP_NONE;
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
     const TampRecord *record = entry->record;
+    if (record->call_count > 0) {
+      followed = i;
+    } else if (record->role != TAMP_ROLE_ACTIVITY && record->role != TAMP_ROLE_REASONING &&
+               followed != TAMP_NONE && entry->group != list->entries[followed].group) {
+      followed = TAMP_NONE;
+    }
     if (record->role == TAMP_ROLE_TOOL && record->result_count == 0) {
       problem(problems, "orphan-result", i, "a result that names no call", (TampText){0});
     }
@@ -103,7 +100,7 @@ static void result_problems(Problems *problems, const TampList *list, const Tamp
       const TampListCall *call = &list->calls[result->call];
       if (call->first != index) {
         problem(problems, "duplicate-result", i, "another result of a call that has one", id);
-      } else if (call->entry != i && !follows_directly(list, call->entry, i)) {
+      } else if (call->entry != i && call->entry != followed) {
         problem(problems, "split-parallel", i, "a result that is not directly after its call", id);
       }
     }
@@ -175,7 +172,7 @@ TampStatus tamp_history_inspect(TampHistory *history, const TampOptions *options
 
   TampWriter writer = tamp_writer(arena);
   write_text(&writer, "{\"messages\":");
-  tamp_writer_integer(&writer, list->messages);
+  tamp_writer_integer(&writer, list->sent);
   write_text(&writer, ",\"tokens\":");
   tamp_writer_integer(&writer, list->tokens);
   write_text(&writer, ",\"bytes\":");

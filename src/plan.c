@@ -107,6 +107,7 @@ static const char *check_pairs(const Check *check) {
       const TampListCall *call = &list->calls[entry->calls + k];
       if (call->first == TAMP_NONE) {
         bool pending = i == list->last_speaker || entry->record->calls[k].awaits;
+        if (entry->record->calls[k].id == TAMP_NONE) continue; /* no result could name it */
         if (!pending && !check->stale_may_stay) return "internal error: a call without its result";
         continue;
       }
@@ -310,12 +311,15 @@ static TampStatus fill_plan(TampPlan *plan, TampHistory *history, uint32_t lengt
                             const TampPolicy *policy) {
   const TampList *whole = &history->list;
   TampPlanView *view = &plan->view;
+  const TampList *input = run->list;
   TampStatus status = tamp_run_all(run, policy);
   if (status == TAMP_NEEDS_SUMMARY) {
     plan->question = run->question;
     plan->asks = true;
     return status;
   }
+  /* Only what repair must drop would be left: the input comes back. */
+  if (!status && run->nothing_left) run->list = input;
   if (!status) status = judge_fit(plan, run, policy);
   if (!status) status = add_tail(history, run, length, policy);
   if (status) return status;
@@ -326,7 +330,10 @@ static TampStatus fill_plan(TampPlan *plan, TampHistory *history, uint32_t lengt
   view->steps = run->steps;
   view->step_count = run->step_count;
   view->reasons = (const char *const *)run->reasons;
-  if (same_list(whole, run->list)) return keep_all(plan, whole);
+  if (same_list(whole, run->list)) {
+    memset((void *)run->reasons, 0, whole->count * sizeof *run->reasons);
+    return keep_all(plan, whole);
+  }
   tamp_list_judge(&history->list);
   const char *violation = verify(run, whole, policy);
   if (violation) {

@@ -79,6 +79,7 @@ typedef struct TampRun {
   bool forced;          /* inside a budget: limits and `when` are not asked */
   bool fired;
   bool quiet;           /* a later pass: only steps that change something are reported */
+  bool nothing_left;    /* the last repair would have emptied the list, so it did nothing */
   const char *note;
   struct TampAddition {
     const TampRecord *record;

@@ -1,9 +1,11 @@
 /* Repair writes the list anew: each message is passed on, but results only directly behind their call.
  *
- * The *zone* of a call message is what stands behind it as long as that is reasoning, activity or one of its
- * own results. Its results are its slots. When exactly the results that belong there stand in them in the
- * order of the calls, nothing moves. Otherwise the slots are filled anew in that order, and what had no slot
- * (a late result, an answer) stands in front of the first, so that reasoning keeps its place. */
+ * The *zone* of a call message is what stands behind it, up to the last of its own results, as long as that
+ * is reasoning, activity or results: the same stretch in which reasoning belongs to the call (list.c). Its own
+ * results are its slots. When exactly the results that belong there stand in them in the order of the calls,
+ * nothing moves. Otherwise the slots are filled anew in that order, and what had no slot (a late result, an
+ * answer) stands in front of the first, so that reasoning keeps its place. Orphans that are kept go behind the
+ * zone. */
 #include <string.h>
 
 #include "strategy.h"
@@ -106,6 +108,19 @@ static void judge_results(Repair *repair) {
   }
 }
 
+static bool is_stale(const TampList *list, uint32_t call) {
+  return list->calls[call].first == TAMP_NONE && !tamp_list_call_pending(list, call);
+}
+
+/* A stale call that goes: when asked for, and when it has no id that an answer could name. */
+static bool must_go(const Repair *repair, uint32_t call) {
+  const TampList *list = repair->list;
+  const TampListCall *item = &list->calls[call];
+  if (repair->options->stale_calls == KEEP_STALE || !is_stale(list, call)) return false;
+  return repair->options->stale_calls == DROP_STALE ||
+         list->entries[item->entry].record->calls[item->index].id == TAMP_NONE;
+}
+
 /* Takes stale calls out of a message, or the whole group when nothing is left of it. */
 static TampStatus drop_stale(Repair *repair, uint32_t at, uint32_t stale) {
   const TampList *list = repair->list;
@@ -126,7 +141,7 @@ static TampStatus drop_stale(Repair *repair, uint32_t at, uint32_t stale) {
   for (uint32_t i = 0; !status && i < message.count; i++) {
     if (message.parts[i].kind != TAMP_PART_CALL) continue;
     uint32_t call = entry->calls + nth++;
-    if (list->calls[call].first != TAMP_NONE || tamp_list_call_pending(list, call)) continue;
+    if (!must_go(repair, call)) continue;
     edits[count++] = (TampEdit){.kind = TAMP_EDIT_DROP_CALL, .part = i};
   }
   const TampRecord *rewritten;
@@ -139,17 +154,13 @@ static TampStatus drop_stale(Repair *repair, uint32_t at, uint32_t stale) {
   return TAMP_OK;
 }
 
-static bool is_stale(const TampList *list, uint32_t call) {
-  return list->calls[call].first == TAMP_NONE && !tamp_list_call_pending(list, call);
-}
-
 static TampStatus judge_stale(Repair *repair) {
   const TampList *list = repair->list;
-  if (repair->options->stale_calls != DROP_STALE) return TAMP_OK;
+  if (repair->options->stale_calls == KEEP_STALE) return TAMP_OK;
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
     uint32_t stale = 0;
-    for (uint32_t k = 0; k < entry->record->call_count; k++) stale += is_stale(list, entry->calls + k);
+    for (uint32_t k = 0; k < entry->record->call_count; k++) stale += must_go(repair, entry->calls + k);
     /* What is pinned stays as it is, and is answered instead. */
     if (stale == 0 || repair->fates[i] == GONE || tamp_step_protected(&repair->step, entry->group)) {
       continue;
@@ -161,11 +172,12 @@ static TampStatus judge_stale(Repair *repair) {
 }
 
 static bool answers(const Repair *repair, uint32_t call) {
-  if (!is_stale(repair->list, call)) return false;
+  const TampListCall *item = &repair->list->calls[call];
+  const TampCall *facts = &repair->list->entries[item->entry].record->calls[item->index];
+  if (!is_stale(repair->list, call) || facts->id == TAMP_NONE) return false;
   if (repair->options->stale_calls == ANSWER_STALE) return true;
   return repair->options->stale_calls == DROP_STALE &&
-         tamp_step_protected(&repair->step,
-                             repair->list->entries[repair->list->calls[call].entry].group);
+         tamp_step_protected(&repair->step, repair->list->entries[item->entry].group);
 }
 
 static void put(Repair *repair, TampItem item) {
@@ -233,6 +245,13 @@ static TampStatus put_expected(Repair *repair, uint64_t expected) {
   return TAMP_OK;
 }
 
+/* A message of results and nothing else that a provider would hear as somebody speaking. */
+static bool is_results(const TampList *list, uint32_t at) {
+  const TampEntry *entry = &list->entries[at];
+  return entry->record->call_count == 0 &&
+         (entry->record->result_count > 0 || list->groups[entry->group].kind == TAMP_GROUP_ORPHAN);
+}
+
 /* Writes a call message, its zone and its results; returns the last entry of the zone. */
 static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, uint32_t *end) {
   const TampList *list = repair->list;
@@ -244,6 +263,7 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
   for (uint32_t i = at + 1; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
     if (entry->record->role == TAMP_ROLE_ACTIVITY || entry->record->role == TAMP_ROLE_REASONING) continue;
+    if (entry->group != group && is_results(list, i)) continue;
     if (entry->group != group || entry->record->call_count > 0) break;
     last = i;
     if (repair->fates[i] != WITH_CALL) continue;
@@ -253,6 +273,7 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
   in_order = in_order && slots == expected_count;
   pass_on(repair, at);
   uint32_t next = 0;
+  uint32_t behind = 0; /* kept orphans of the zone */
   if (slots == 0) {
     while (next < expected_count) {
       TampStatus status = put_expected(repair, expected[next++]);
@@ -267,6 +288,10 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
       if (entry->owner == TAMP_NONE || pinned) pass_on(repair, i);
       continue;
     }
+    if (entry->group != group && is_results(list, i)) {
+      behind += repair->fates[i] == PASS; /* the others stand with their own calls */
+      continue;
+    }
     if (repair->fates[i] != WITH_CALL) {
       pass_on(repair, i);
       continue;
@@ -277,6 +302,12 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
       TampStatus status = put_expected(repair, expected[next++]);
       if (status) return status;
     }
+  }
+  for (uint32_t i = at + 1; behind > 0 && i <= last; i++) {
+    if (repair->fates[i] != PASS || list->entries[i].group == group || !is_results(list, i)) continue;
+    pass_on(repair, i);
+    behind--;
+    repair->changed = true;
   }
   if (!in_order) repair->changed = true;
   *end = last;
@@ -353,8 +384,12 @@ TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options) {
   judge_results(&repair);
   status = judge_stale(&repair);
   if (!status) status = rebuild(&repair);
+  run->nothing_left = false;
   if (status || !repair.changed) return status;
-  return tamp_run_replace(run, repair.items, repair.count);
+  uint32_t changes = run->changes;
+  status = tamp_run_replace(run, repair.items, repair.count);
+  run->nothing_left = !status && run->changes == changes;
+  return status;
 }
 
 static TampStatus run_repair(TampRun *run, const TampPolicy *policy) {

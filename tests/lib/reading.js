@@ -222,17 +222,16 @@ function canonicalOrder(messages, calls) {
 
 /**
  * The result of a call that counts when there are several: a pinned one, else the newest that is not
- * blank, else the newest. -1 for a call without a result.
+ * blank, else the newest; of several pinned ones by the same rule. -1 for a call without a result.
  *
  * @param {readonly Message[]} messages
  * @param {Call} call
  * @param {readonly string[]} pins
  */
 export function resultThatCounts(messages, call, pins) {
-  const newestFirst = call.results.toReversed();
-  return newestFirst.find((index) => isPinned(messages[index], pins))
-    ?? newestFirst.find((index) => !isBlank(messages[index].content))
-    ?? newestFirst[0] ?? -1;
+  const pinned = call.results.filter((index) => isPinned(messages[index], pins));
+  const candidates = pinned.length > 0 ? pinned : call.results;
+  return candidates.findLast((index) => !isBlank(messages[index].content)) ?? candidates.at(-1) ?? -1;
 }
 
 /**
@@ -252,10 +251,9 @@ export function problems(messages, reading) {
       call.id === id && call.message > index && call.results.length === 0);
     add(open ? 'result-before-call' : 'orphan-result', index);
   }
-  const stale = new Set();
   for (const call of reading.calls) {
     if (call.results.length === 0) {
-      if (!reading.groupOf.get(call.message)?.pending) stale.add(call.message);
+      if (!reading.groupOf.get(call.message)?.pending) add('unanswered-call', call.message);
       continue;
     }
     const [first, ...more] = call.results;
@@ -265,7 +263,6 @@ export function problems(messages, reading) {
       message.role === 'activity' || group.includes(call.message + 1 + offset));
     if (!direct) add('split-parallel', first);
   }
-  for (const index of stale) add('unanswered-call', index);
   const asked = messages.some((message) => kindOf(message) === 'user');
   if (messages.length > 0 && !asked) add('no-user-message', -1);
   return found;

@@ -236,7 +236,7 @@ describe('keeping in step', () => {
         } finally {
           history.dispose();
         }
-      }), { numRuns: CASES, seed: SEED });
+      }), { numRuns: CASES, seed: SEED, includeErrorInReport: true });
   });
 });
 
