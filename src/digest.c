@@ -1,6 +1,7 @@
-/* One pass over the text with a stack of open containers. Each value becomes a 16-byte hash, held in an entry
- * of the container it is in; when the container closes, its entries are folded into its own hash and leave. So
- * memory is what is open, and no value is read twice however deep it lies. */
+/* One pass over the text with a stack of open containers. Each value becomes a 16-byte hash, held
+ * in an entry of the container it is in; when the container closes, its entries are folded into its
+ * own hash and leave. So memory is what is open, and no value is read twice however deep it lies.
+ */
 #include "digest.h"
 
 #include <string.h>
@@ -45,14 +46,12 @@ typedef struct Walk {
 
 static uint64_t read_u64(const uint8_t *bytes) {
   uint64_t word = 0;
-  for (unsigned i = 0; i < 8; i++)
-    word |= (uint64_t)bytes[i] << (8 * i);
+  for (unsigned i = 0; i < 8; i++) word |= (uint64_t)bytes[i] << (8 * i);
   return word;
 }
 
 static void write_u64(uint8_t *bytes, uint64_t word) {
-  for (unsigned i = 0; i < 8; i++)
-    bytes[i] = (uint8_t)(word >> (8 * i));
+  for (unsigned i = 0; i < 8; i++) bytes[i] = (uint8_t)(word >> (8 * i));
 }
 
 static uint64_t rotate(uint64_t word, unsigned by) {
@@ -124,10 +123,8 @@ static Hash hash_of(const TampDigest *digest) {
 static bool entry_before(const Entry *a, const Entry *b) {
   size_t shorter = a->name.length < b->name.length ? a->name.length : b->name.length;
   int order = shorter == 0 ? 0 : memcmp(a->name.bytes, b->name.bytes, shorter);
-  if (order != 0)
-    return order < 0;
-  if (a->name.length != b->name.length)
-    return a->name.length < b->name.length;
+  if (order != 0) return order < 0;
+  if (a->name.length != b->name.length) return a->name.length < b->name.length;
   return a->order < b->order;
 }
 
@@ -145,12 +142,9 @@ static void swap_entries(Entry *a, Entry *b) {
 static void sift_down(Entry *entries, size_t root, size_t count) {
   for (;;) {
     size_t child = 2 * root + 1;
-    if (child >= count)
-      return;
-    if (child + 1 < count && entry_before(&entries[child], &entries[child + 1]))
-      child++;
-    if (!entry_before(&entries[root], &entries[child]))
-      return;
+    if (child >= count) return;
+    if (child + 1 < count && entry_before(&entries[child], &entries[child + 1])) child++;
+    if (!entry_before(&entries[root], &entries[child])) return;
     swap_entries(&entries[root], &entries[child]);
     root = child;
   }
@@ -164,8 +158,7 @@ static void sort_entries(Entry *entries, size_t count) {
         swap_entries(&entries[j], &entries[j - 1]);
     return;
   }
-  for (size_t root = count / 2; root-- > 0;)
-    sift_down(entries, root, count);
+  for (size_t root = count / 2; root-- > 0;) sift_down(entries, root, count);
   for (size_t last = count - 1; last > 0; last--) {
     swap_entries(&entries[0], &entries[last]);
     sift_down(entries, 0, last);
@@ -176,8 +169,7 @@ static TampStatus push_entry(Walk *walk, TampText name) {
   void *items = walk->entries;
   TampStatus status = tamp_arena_grow(walk->scratch, &items, &walk->entry_capacity,
                                       (size_t)walk->entry_count + 1, sizeof(Entry));
-  if (status != TAMP_OK)
-    return status;
+  if (status != TAMP_OK) return status;
   walk->entries = items;
   walk->entries[walk->entry_count] = (Entry){{0, 0}, name, walk->entry_count};
   walk->entry_count++;
@@ -188,8 +180,7 @@ static TampStatus push_frame(Walk *walk, bool object) {
   void *items = walk->frames;
   TampStatus status = tamp_arena_grow(walk->scratch, &items, &walk->frame_capacity,
                                       (size_t)walk->frame_count + 1, sizeof(Frame));
-  if (status != TAMP_OK)
-    return status;
+  if (status != TAMP_OK) return status;
   walk->frames = items;
   walk->frames[walk->frame_count++] = (Frame){walk->entry_count, object};
   return TAMP_OK;
@@ -197,8 +188,7 @@ static TampStatus push_frame(Walk *walk, bool object) {
 
 static Hash hash_array(const Entry *entries, size_t count) {
   Hash hash = {count, 0};
-  for (size_t i = 0; i < count; i++)
-    hash = murmur_pair(hash, entries[i].hash, SEED_ARRAY);
+  for (size_t i = 0; i < count; i++) hash = murmur_pair(hash, entries[i].hash, SEED_ARRAY);
   return murmur_pair(hash, (Hash){count, 0}, SEED_ARRAY);
 }
 
@@ -209,10 +199,8 @@ static Hash hash_object(Entry *entries, size_t count, bool message) {
   Hash hash = {0, 0};
   uint64_t members = 0;
   for (size_t i = 0; i < count; i++) {
-    if (i + 1 < count && same_name(&entries[i], &entries[i + 1]))
-      continue;
-    if (message && same_name(&entries[i], &skipped))
-      continue;
+    if (i + 1 < count && same_name(&entries[i], &entries[i + 1])) continue;
+    if (message && same_name(&entries[i], &skipped)) continue;
     Hash member = murmur_pair(murmur(entries[i].name, SEED_MEMBER), entries[i].hash, SEED_MEMBER);
     hash = murmur_pair(hash, member, SEED_OBJECT);
     members++;
@@ -226,8 +214,7 @@ static TampStatus hash_scalar(Walk *walk, TampValue value, Hash *out) {
   if (value.type == TAMP_JSON_STRING) {
     TampMark mark = tamp_arena_mark(walk->scratch);
     TampStatus status = tamp_value_text(walk->text, value, walk->scratch, &text);
-    if (status == TAMP_OK)
-      *out = murmur(text, SEED_STRING);
+    if (status == TAMP_OK) *out = murmur(text, SEED_STRING);
     tamp_arena_reset(walk->scratch, mark);
     return status;
   }
@@ -241,20 +228,19 @@ static Hash close_frame(Walk *walk) {
   Entry *entries = walk->entries + frame.first;
   size_t count = walk->entry_count - frame.first;
   walk->entry_count = frame.first;
-  return frame.object ? hash_object(entries, count, walk->frame_count == 0) : hash_array(entries, count);
+  return frame.object ? hash_object(entries, count, walk->frame_count == 0)
+                      : hash_array(entries, count);
 }
 
-/* Moves to the next value in the innermost container, with an entry ready for its hash. False when the
- * container is over or something failed: `*status` and the cursor say which. */
+/* Moves to the next value in the innermost container, with an entry ready for its hash. False when
+ * the container is over or something failed: `*status` and the cursor say which. */
 static bool next_value(Walk *walk, TampCursor *cursor, TampStatus *status) {
   TampText name = {NULL, 0};
   if (walk->frames[walk->frame_count - 1].object) {
     TampValue value;
-    if (!tamp_cursor_member(cursor, &value))
-      return false;
+    if (!tamp_cursor_member(cursor, &value)) return false;
     *status = tamp_value_text(walk->text, value, walk->scratch, &name);
-    if (*status != TAMP_OK)
-      return false;
+    if (*status != TAMP_OK) return false;
   } else if (!tamp_cursor_next(cursor)) {
     return false;
   }
@@ -262,8 +248,8 @@ static bool next_value(Walk *walk, TampCursor *cursor, TampStatus *status) {
   return *status == TAMP_OK;
 }
 
-/* The hash of the message at the cursor, which must stand at an object. Names that hold escapes are decoded
- * into the arena and stay there until the message is done. */
+/* The hash of the message at the cursor, which must stand at an object. Names that hold escapes are
+ * decoded into the arena and stay there until the message is done. */
 static TampStatus hash_message(Walk *walk, TampCursor *cursor, Hash *out) {
   TampStatus status = TAMP_OK;
   for (;;) {
@@ -275,14 +261,12 @@ static TampStatus hash_message(Walk *walk, TampCursor *cursor, Hash *out) {
       status = push_frame(walk, first == '{');
     } else {
       TampValue value;
-      if (!tamp_cursor_value(cursor, &value))
-        return cursor->status;
+      if (!tamp_cursor_value(cursor, &value)) return cursor->status;
       status = hash_scalar(walk, value, &hash);
       walk->entries[walk->entry_count - 1].hash = hash;
     }
     while (status == TAMP_OK && !next_value(walk, cursor, &status)) {
-      if (status != TAMP_OK || cursor->status != TAMP_OK)
-        break;
+      if (status != TAMP_OK || cursor->status != TAMP_OK) break;
       hash = close_frame(walk);
       if (walk->frame_count == 0) {
         *out = hash;
@@ -290,14 +274,13 @@ static TampStatus hash_message(Walk *walk, TampCursor *cursor, Hash *out) {
       }
       walk->entries[walk->entry_count - 1].hash = hash;
     }
-    if (status != TAMP_OK)
-      return status;
-    if (cursor->status != TAMP_OK)
-      return cursor->status;
+    if (status != TAMP_OK) return status;
+    if (cursor->status != TAMP_OK) return cursor->status;
   }
 }
 
-/* Reads the object at the cursor and gives everything back that it took from the arena but its arrays. */
+/* Reads the object at the cursor and gives everything back that it took from the arena but its
+ * arrays. */
 static TampStatus read_message(Walk *walk, TampCursor *cursor, Hash *out) {
   if (cursor->at < cursor->length && walk->text[cursor->at] != '{') {
     cursor->fault = (TampFault){cursor->at, "expected an object"};
@@ -318,16 +301,14 @@ static bool is_space(uint8_t byte) {
   return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-TampStatus tamp_digest_message(const uint8_t *text, size_t at, size_t length, bool raw, TampArena *scratch,
-                               TampDigest *out, TampFault *fault) {
-  while (at < length && is_space(text[at]))
-    at++;
+TampStatus tamp_digest_message(const uint8_t *text, size_t at, size_t length, bool raw,
+                               TampArena *scratch, TampDigest *out, TampFault *fault) {
+  while (at < length && is_space(text[at])) at++;
   Walk walk = {.text = text, .scratch = scratch};
   TampCursor cursor = tamp_cursor(text, at, length, raw);
   Hash hash;
   TampStatus status = read_message(&walk, &cursor, &hash);
-  if (status == TAMP_OK && !tamp_cursor_end(&cursor))
-    status = cursor.status;
+  if (status == TAMP_OK && !tamp_cursor_end(&cursor)) status = cursor.status;
   if (status == TAMP_OK)
     *out = digest_of(hash);
   else
@@ -344,30 +325,24 @@ void tamp_digest_append(TampDigest *list, const TampDigest *message) {
   *list = digest_of(murmur_pair(hash_of(list), hash_of(message), SEED_LIST));
 }
 
-TampStatus tamp_digest_list(const uint8_t *text, size_t at, size_t length, bool raw, TampArena *scratch,
-                            TampDigest *out, TampFault *fault) {
-  while (at < length && is_space(text[at]))
-    at++;
+TampStatus tamp_digest_append_array(TampDigest *list, const uint8_t *text, size_t at, size_t length,
+                                    bool raw, TampArena *scratch, TampFault *fault) {
+  while (at < length && is_space(text[at])) at++;
   Walk walk = {.text = text, .scratch = scratch};
   TampCursor cursor = tamp_cursor(text, at, length, raw);
-  TampDigest list = tamp_digest_empty();
+  TampDigest longer = *list;
   TampStatus status = TAMP_OK;
-  if (!tamp_cursor_enter(&cursor, TAMP_JSON_ARRAY))
-    status = cursor.status;
-  while (status == TAMP_OK && tamp_cursor_next(&cursor)) {
+  if (!tamp_cursor_enter(&cursor, TAMP_JSON_ARRAY)) status = cursor.status;
+  while (!status && tamp_cursor_next(&cursor)) {
     Hash hash;
     status = read_message(&walk, &cursor, &hash);
-    if (status == TAMP_OK) {
-      TampDigest message = digest_of(hash);
-      tamp_digest_append(&list, &message);
-    }
+    if (status) break;
+    TampDigest message = digest_of(hash);
+    tamp_digest_append(&longer, &message);
   }
-  if (status == TAMP_OK && cursor.status != TAMP_OK)
-    status = cursor.status;
-  if (status == TAMP_OK && !tamp_cursor_end(&cursor))
-    status = cursor.status;
-  if (status == TAMP_OK)
-    *out = list;
+  if (!status && (cursor.status || !tamp_cursor_end(&cursor))) status = cursor.status;
+  if (!status)
+    *list = longer;
   else
     *fault = cursor.fault;
   walk_end(&walk);

@@ -319,27 +319,6 @@ EXPORT(tamp_history_size) TampStatus export_history_size(uint32_t handle) {
   return TAMP_OK;
 }
 
-/* The digest of the messages [0, count): out holds its 16 bytes. */
-EXPORT(tamp_history_digest) TampStatus export_history_digest(uint32_t handle, uint32_t count) {
-  TampHistory *history = object_of(handle, HISTORY);
-  if (!history) return TAMP_BAD_HANDLE;
-  if (count > tamp_history_length(history)) return TAMP_BAD_ARGUMENT;
-  TampArena scratch;
-  tamp_arena_init(&scratch, tamp_default_allocator());
-  TampDigest list = tamp_digest_empty();
-  TampStatus status = TAMP_OK;
-  for (uint32_t i = 0; i < count && !status; i++) {
-    TampText message = tamp_history_message(history, i);
-    TampDigest digest;
-    TampFault fault;
-    status = tamp_digest_message(message.bytes, 0, message.length, true, &scratch, &digest, &fault);
-    if (!status) tamp_digest_append(&list, &digest);
-  }
-  tamp_arena_free(&scratch);
-  memcpy(out, list.bytes, sizeof list.bytes);
-  return status;
-}
-
 /* ── Options ──────────────────────────────────────────────────────────────────────────────────────────── */
 
 static int64_t count_by_import(void *context, TampText text) {
@@ -434,6 +413,23 @@ TampStatus export_history_inspect(uint32_t handle, const uint8_t *json, uint32_t
 /* out: tokens that a text is estimated at. */
 EXPORT(tamp_estimate) TampStatus export_estimate(const uint8_t *text, uint32_t length) {
   return tamp_count_text(NULL, (TampText){text, length}, &out[0]);
+}
+
+/* out: the digest, in four words, of the list whose digest is the words a to d (0 for the empty list) with the
+ * messages of this array behind it. Raw strings are allowed. */
+EXPORT(tamp_digest)
+TampStatus export_digest(const uint8_t *array, uint32_t length, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  const uint32_t words[] = {a, b, c, d};
+  TampDigest list;
+  memcpy(list.bytes, words, sizeof list.bytes);
+  TampArena scratch;
+  TampFault fault;
+  tamp_arena_init(&scratch, tamp_default_allocator());
+  TampStatus status = tamp_digest_append_array(&list, array, 0, length, true, &scratch, &fault);
+  tamp_arena_free(&scratch);
+  if (status) return fail(status, TAMP_NONE, fault);
+  memcpy(out, list.bytes, sizeof list.bytes);
+  return TAMP_OK;
 }
 
 /* ── Policy ───────────────────────────────────────────────────────────────────────────────────────────── */

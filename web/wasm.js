@@ -405,13 +405,28 @@ export class Bridge {
     return this.#long(this.#words(2), 0);
   }
 
-  /** The digest of the first `count` messages, in hexadecimal. @param {number} handle @param {number} count */
-  digest(handle, count) {
-    const status = this.#exports.tamp_history_digest(handle, count);
-    if (status !== OK) throw this.#failure(status);
-    let hex = '';
-    for (const byte of this.#copy(this.#out, 16)) hex += byte.toString(16).padStart(2, '0');
-    return hex;
+  /**
+   * The digest of a list of messages (src/digest.h), in hexadecimal. They cross in batches, so that a long list needs
+   * little memory.
+   * @param {readonly object[]} messages
+   */
+  digest(messages) {
+    const batch = 256;
+    let words = new Uint32Array(4);
+    for (let start = 0; start < messages.length; start += batch) {
+      let bytes;
+      try {
+        bytes = this.#encoded(messages.slice(start, start + batch));
+      } catch (error) {
+        if (!(error instanceof NotEncodable)) throw error;
+        throw new MessageError('not-json', `A message cannot be JSON: ${error.message}.`, -1, undefined, { cause: error });
+      }
+      const [a, b, c, d] = words;
+      const status = this.#pass(bytes, (at, length) => this.#exports.tamp_digest(at, length, a, b, c, d));
+      if (status !== OK) throw this.#messageFailure(status);
+      words = this.#words(4);
+    }
+    return [...new Uint8Array(words.buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   }
 
   /** Estimated tokens of a text. @param {string} text */

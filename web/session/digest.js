@@ -9,12 +9,5 @@
  * @returns {string} 32 hexadecimal digits
  */
 export function digestMessages(tamp, messages) {
-  const { bridge } = tamp;
-  const history = bridge.newHistory(bridge.format('ag-ui').index);
-  try {
-    messages.forEach((message, index) => bridge.append(history, message, index));
-    return bridge.digest(history, messages.length);
-  } finally {
-    bridge.dispose(history);
-  }
+  return tamp.bridge.digest(messages);
 }
