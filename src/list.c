@@ -201,9 +201,17 @@ static TampStatus add_results(TampList *list, uint32_t entry, uint32_t *group) {
   return TAMP_OK;
 }
 
-static TampGroupKind kind_of(const TampRecord *record) {
+/* A summary by its mark, which says how many messages it covers, stands anywhere. One that is known only by its
+ * label must stand where Tamp puts it: behind the leading instructions, at most the first user message between. */
+static bool is_summary(const TampList *list, const TampRecord *record) {
+  if (!(record->flags & TAMP_MESSAGE_SUMMARY)) return false;
+  if (record->covered > 0) return true;
+  return list->messages == 0 || (list->messages == 1 && list->first_user != TAMP_NONE);
+}
+
+static TampGroupKind kind_of(const TampList *list, const TampRecord *record) {
   if (record->flags & TAMP_MESSAGE_HEAD) return TAMP_GROUP_SYSTEM;
-  if (record->flags & TAMP_MESSAGE_SUMMARY) return TAMP_GROUP_SUMMARY;
+  if (is_summary(list, record)) return TAMP_GROUP_SUMMARY;
   if (record->call_count > 0) return TAMP_GROUP_TOOL;
   if (record->result_count > 0) return TAMP_GROUP_ORPHAN;
   switch (record->role) {
@@ -261,7 +269,7 @@ TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t o
       .next = TAMP_NONE,
       .owner = TAMP_NONE,
   };
-  TampGroupKind kind = kind_of(record);
+  TampGroupKind kind = kind_of(list, record);
   list->tokens += record->tokens;
   if (kind == TAMP_GROUP_ACTIVITY) {
     list->entries[entry].owner = list->last_solid;

@@ -20,6 +20,25 @@ void tamp_mark_read(TampMessage *message, TampValue metadata) {
   (void)tamp_value_integer(message->text, summary[1], &message->covered);
 }
 
+TampStatus tamp_mark_by_label(TampMessage *message) {
+  static const char label[] = "[Conversation summary]\n\n";
+  const TampPart *part = message->count > 0 ? &message->parts[0] : NULL;
+  if (!part || part->kind != TAMP_PART_TEXT || part->text.type != TAMP_JSON_STRING) return TAMP_OK;
+  /* Decoded only when its first byte could be the label's. */
+  size_t header = part->text.flags & TAMP_VALUE_RAW ? TAMP_RAW_HEADER : 1;
+  if (part->text.length < header + sizeof label - 1) return TAMP_OK;
+  uint8_t first = message->text[part->text.at + header];
+  if (first != label[0] && first != '\\') return TAMP_OK;
+  TampMark mark = tamp_arena_mark(message->arena);
+  TampText text;
+  TampStatus status = tamp_value_text(message->text, part->text, message->arena, &text);
+  if (!status && text.length >= sizeof label - 1 && memcmp(text.bytes, label, sizeof label - 1) == 0) {
+    message->flags |= TAMP_MESSAGE_SUMMARY;
+  }
+  tamp_arena_reset(message->arena, mark);
+  return status;
+}
+
 void tamp_mark_write(const TampDraft *draft, TampWriter *writer) {
   if (draft->flags & TAMP_MESSAGE_HEAD) {
     tamp_writer_raw(writer, TAMP_TEXT("{\"head\":true}"));

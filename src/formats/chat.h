@@ -12,6 +12,10 @@ void tamp_mark_read(TampMessage *message, TampValue metadata);
 /* Writes the value of "tamp" for a draft with flags. */
 void tamp_mark_write(const TampDraft *draft, TampWriter *writer);
 
+/* For formats that have no safe place for a mark: a message whose text begins with the label of a summary and a
+ * blank line may be one. Whether it stands where a summary stands, the list knows. */
+TampStatus tamp_mark_by_label(TampMessage *message);
+
 /* TampFormat.edit for messages with a string or parts in `content` and their calls in the array `calls`. */
 TampStatus tamp_edit_chat(const TampMessage *message, const TampEdit *edits, size_t count,
                           TampText calls, TampArena *scratch, TampWriter *writer);

@@ -183,7 +183,7 @@ static TampStatus read(TampCursor *cursor, TampMessage *message) {
     status = read_calls(message, value[TOOL_CALLS]);
     if (!status) status = read_function_call(message, value[FUNCTION_CALL]);
   }
-  return status;
+  return status ? status : tamp_mark_by_label(message);
 }
 
 static bool is_legacy_call(const TampMessage *message) {

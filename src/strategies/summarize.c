@@ -117,20 +117,29 @@ static void add_text(Asking *asking, TampText text, uint64_t tokens) {
   asking->text_tokens += tokens;
 }
 
+/* Bytes of the beginning of a text of at most `characters`: behind white space where there is some
+ * in its second half. */
+static size_t cut_text(TampText text, size_t characters) {
+  size_t length = tamp_text_head(text, characters);
+  if (length == 0 || length == text.length) return text.length; /* one cluster is not cut */
+  for (size_t i = length; i > length / 2; i--) {
+    if (text.bytes[i - 1] <= ' ') return i;
+  }
+  return length;
+}
+
 /* The beginning of a text that has at most `most` tokens, as nearly as a few tries find it. */
 static TampStatus cut_piece(const Asking *asking, TampText text, uint64_t most, TampText *piece,
                             uint32_t *tokens) {
   *piece = text;
   if (most < text.length / MOST_CHARACTERS_A_TOKEN) {
-    piece->length = tamp_text_head(text, (size_t)most * MOST_CHARACTERS_A_TOKEN + SMALLEST_PIECE);
-    if (piece->length == 0) piece->length = text.length;
+    piece->length = cut_text(text, (size_t)most * MOST_CHARACTERS_A_TOKEN + SMALLEST_PIECE);
   }
   size_t characters = tamp_text_characters(*piece);
   TampStatus status = tamp_count_text(asking->run->counter, *piece, tokens);
   while (!status && *tokens > most && characters > SMALLEST_PIECE) {
     characters = characters / 2 > SMALLEST_PIECE ? characters / 2 : SMALLEST_PIECE;
-    piece->length = tamp_text_head(text, characters);
-    if (piece->length == 0) piece->length = text.length; /* one cluster: not cut */
+    piece->length = cut_text(text, characters);
     status = tamp_count_text(asking->run->counter, *piece, tokens);
   }
   return status;
