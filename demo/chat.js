@@ -90,6 +90,11 @@ class Chat {
     this.#available = info !== null;
     if (!info) this.#problem('The chat needs the demo’s server: run "make demo" and open the address it prints. Everything else on this page works without it.');
     $('#chat-who').textContent = !info ? '' : info.agent === 'model' ? `${info.model} answers, through the demo’s server.` : 'A scripted agent answers: no model, no key, no network. It refuses what a provider would refuse.';
+    if (info?.agent === 'model') {
+      // What is written here goes where the person who started the server said.
+      $('#panel-chat').dataset.private = `Messages go to ${info.model}`;
+      if (!$('#panel-chat').hidden) $('#private').textContent = $('#panel-chat').dataset.private;
+    }
     this.#enable();
   }
 
@@ -231,6 +236,11 @@ class Chat {
     const description = describe(message);
     const { role } = description;
     const item = h('li', { class: `turn ${role} ${fate}` });
+    if (message.role === 'activity' && message.activityType === 'compaction') {
+      const { removed, before, after } = message.content;
+      item.append(h('p', { class: 'mark-line', role: 'note' }, `${plural(removed, 'message')} were left out of this request: ${count(before)} became ${count(after)}`));
+      return item;
+    }
     if (role === 'tool' || role === 'activity' || role === 'reasoning' || role === 'system') {
       item.append(h('details', null,
         h('summary', null, h('span', { class: 'role' }, role === 'tool' ? 'result' : role), h('span', { class: 'says' }, visible(oneLine(preview(description), 140)))),

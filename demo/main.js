@@ -8,6 +8,7 @@ const PANELS = {
     await begin('trim'); // it opens the transcript that is compared
     return import('./compare.js');
   },
+  sessions: () => import('./sessions.js'),
 };
 
 const starting = new Map();
@@ -32,6 +33,7 @@ async function show() {
     else link.removeAttribute('aria-current');
   }
   $('#fatal').hidden = true;
+  $('#private').textContent = name === 'chat' ? $('#panel-chat').dataset.private ?? 'Talks to its own server only' : 'Nothing leaves this page';
   try {
     await begin(name);
   } catch (error) {
