@@ -41,8 +41,7 @@ static TampText text_of(const char *string) {
   return (TampText){(const uint8_t *)string, strlen(string)};
 }
 
-/* ── The path
- * ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── The path ──────────────────────────────────────────────────────────────────────────────── */
 
 /* Each push gives the length to go back to with path_pop. */
 static size_t path_push(TampProblems *problems, TampText key) {
@@ -83,8 +82,7 @@ static void path_pop(TampProblems *problems, size_t length) {
   problems->path_length = length;
 }
 
-/* ── Problems
- * ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Problems ──────────────────────────────────────────────────────────────────────────────── */
 
 /* A problem at the current path: open, say its sentence piece by piece, close. */
 static void problem_open(TampProblems *problems, const char *code) {
@@ -174,8 +172,7 @@ bool tamp_field_fine(const TampProblems *problems, const char *field) {
   return (field_state(problems, field) & FIELD_BAD) == 0;
 }
 
-/* ── The walk before cJSON
- * ────────────────────────────────────────────────────────────────────────────── */
+/* ── The walk before cJSON ─────────────────────────────────────────────────────────────────── */
 
 static void check_scalar(TampProblems *problems, const uint8_t *text, TampValue value) {
   if ((value.flags & TAMP_VALUE_ESCAPED) &&
@@ -248,8 +245,7 @@ static TampStatus walk(TampProblems *problems, TampText json) {
   return problems->status;
 }
 
-/* ── Fields
- * ───────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Fields ────────────────────────────────────────────────────────────────────────────────── */
 
 static void *alloc(TampProblems *problems, size_t size) {
   void *piece = tamp_arena_alloc(problems->arena, size);
@@ -503,8 +499,7 @@ static bool read_field(TampProblems *problems, const TampField *field, const cJS
   return false;
 }
 
-/* ── Triggers
- * ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Triggers ──────────────────────────────────────────────────────────────────────────────── */
 
 static const char *const conditions[] = {
     [TAMP_WHEN_TOKENS_OVER] = "tokensOver",
@@ -624,8 +619,7 @@ static void read_trigger(TampProblems *problems, const cJSON *item, TampTrigger 
   problems->depth--;
 }
 
-/* ── Policies
- * ─────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Policies ──────────────────────────────────────────────────────────────────────────────── */
 
 static void unknown_key(TampProblems *problems, const TampStrategy *strategy, const char *key) {
   size_t path = path_push(problems, text_of(key));

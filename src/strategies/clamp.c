@@ -43,8 +43,7 @@ static void check(const void *given, TampProblems *problems) {
   }
 }
 
-/* ── The marker
- * ───────────────────────────────────────────────────────────────────────────────────────── */
+/* ── The marker ────────────────────────────────────────────────────────────────────────────── */
 
 /* Reads `literal` at `*at`. */
 static bool read_literal(TampText text, size_t *at, TampText literal) {
@@ -99,8 +98,7 @@ static TampStatus write_clamped(TampArena *arena, TampText text, size_t head, si
   return tamp_writer_finish(&writer, out);
 }
 
-/* ── Texts
- * ────────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Texts ─────────────────────────────────────────────────────────────────────────────────── */
 
 typedef struct Clamp {
   TampStep step;

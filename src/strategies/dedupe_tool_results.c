@@ -40,8 +40,7 @@ typedef struct Dedupe {
   TampEdits edits;
 } Dedupe;
 
-/* ── Finding the argument
- * ─────────────────────────────────────────────────────────────────────────────── */
+/* ── Finding the argument ──────────────────────────────────────────────────────────────────── */
 
 /* The next reference token of a JSON Pointer, decoded. False at its end, and for a "~" that means
  * nothing. */
@@ -114,8 +113,7 @@ static TampStatus find_argument(const uint8_t *text, TampValue arguments, TampTe
   return status;
 }
 
-/* ── Comparing values
- * ─────────────────────────────────────────────────────────────────────────────────── */
+/* ── Comparing values ──────────────────────────────────────────────────────────────────────── */
 
 static bool is_before(const cJSON *a, const cJSON *b) {
   return strcmp(a->string, b->string) <= 0;
@@ -210,8 +208,7 @@ static TampStatus write_value(TampArena *arena, TampText json, TampWriter *out) 
   return status;
 }
 
-/* ── The strategy
- * ─────────────────────────────────────────────────────────────────────────────────────── */
+/* ── The strategy ──────────────────────────────────────────────────────────────────────────── */
 
 static TampStatus find_subject(Dedupe *dedupe, uint32_t call) {
   TampArena *arena = dedupe->step.run->arena;

@@ -45,8 +45,7 @@ static const TampSummaryOptions defaults = {
 
 static const TampField fields[] = {TAMP_SUMMARY_FIELDS};
 
-/* ── What a digest knows
- * ──────────────────────────────────────────────────────────────────────────────── */
+/* ── What a digest knows ───────────────────────────────────────────────────────────────────── */
 
 /* A value a tool ran on. Values of one tool are linked, newest first. */
 typedef struct Value {
@@ -167,8 +166,7 @@ static TampStatus add_value(Digest *digest, uint32_t tool, TampText text) {
   return TAMP_OK;
 }
 
-/* ── Reading messages
- * ─────────────────────────────────────────────────────────────────────────────────── */
+/* ── Reading messages ──────────────────────────────────────────────────────────────────────── */
 
 /* The byte behind the first sentence of a text: behind a full stop before white space, or at the
  * end of a line, once enough was said. */
@@ -380,8 +378,7 @@ static TampStatus read_entry(Digest *digest, TampStep *step, uint32_t entry, Tam
   return status;
 }
 
-/* ── Reading a digest back
- * ────────────────────────────────────────────────────────────────────────────── */
+/* ── Reading a digest back ─────────────────────────────────────────────────────────────────── */
 
 static bool take(TampText *text, TampText start) {
   if (!starts_with(*text, start)) return false;
@@ -507,8 +504,7 @@ static TampStatus recall(Digest *digest, TampText text) {
   return one_line(digest->arena, text, &digest->before);
 }
 
-/* ── Writing
- * ──────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Writing ───────────────────────────────────────────────────────────────────────────────── */
 
 static void begin_line(TampWriter *out) {
   if (out->length > 0) tamp_writer_raw(out, TAMP_TEXT("\n"));

@@ -17,8 +17,7 @@ void tamp_summary_limits(const void *given, TampLimits *limits) {
   limits->messages = options->max_messages;
 }
 
-/* ── What is covered
- * ──────────────────────────────────────────────────────────────────────────────────── */
+/* ── What is covered ───────────────────────────────────────────────────────────────────────── */
 
 /* Adds the members of a group, each once: a call's results directly behind it, in the order of the
  * calls, wherever they stand in the list. `taken` is a byte an entry. */
@@ -155,8 +154,7 @@ TampStatus tamp_cover_begin(TampRun *run, const TampSummaryOptions *options, con
   return name_last(cover);
 }
 
-/* ── What takes its place
- * ─────────────────────────────────────────────────────────────────────────────── */
+/* ── What takes its place ──────────────────────────────────────────────────────────────────── */
 
 /* Behind the leading instructions and, if it stays and stands before the cut, the first user
  * message. Activity goes with the message before it, so it is not parted from it. */
