@@ -140,7 +140,9 @@ class Chat {
     this.#agent = agent;
     this.#sent = null;
     this.#compaction = null;
-    $('#chat-badge').agent = agent;
+    const badge = $('#chat-badge');
+    badge.clear();
+    badge.agent = agent;
     this.#problem(this.#available || !this.#rows.size ? '' : $('#chat-problem').textContent);
     $('#chat-earlier-says').textContent = turns === 0 ? 'none' : `${plural(turns, 'turn')}, ${plural(this.#prefix.length, 'message')}, ${plural(this.#tamp.countTokens(this.#prefix), 'token')}`;
     $('#chat-earlier').setAttribute('aria-valuetext', $('#chat-earlier-says').textContent);

@@ -106,8 +106,8 @@ function row(entry, open) {
 function body(entry) {
   if (entry.state !== 'rewritten') return h('div', { class: 'body' }, parts(entry.description));
   return h('div', { class: 'body two' },
-    h('div', null, h('h4', null, 'In the transcript'), parts(entry.description)),
-    h('div', null, h('h4', null, 'Sent instead'), parts(describe(entry.sent))));
+    h('div', null, h('h3', null, 'In the transcript'), parts(entry.description)),
+    h('div', null, h('h3', null, 'Sent instead'), parts(describe(entry.sent))));
 }
 
 function parts(description) {
