@@ -36,10 +36,27 @@ async function show() {
   $('#private').textContent = name === 'chat' ? $('#panel-chat').dataset.private ?? 'Talks to its own server only' : 'Nothing leaves this page';
   try {
     await begin(name);
+    keepOffline();
   } catch (error) {
     const fatal = $('#fatal');
     fatal.hidden = false;
     fatal.textContent = `This panel could not start (${error.message}). Load it again; if that does not help, run "make demo" again and look at what it prints.`;
+  }
+}
+
+let offline = false;
+
+/** Offline after the first visit; a browser that does not allow it loses nothing else. */
+async function keepOffline() {
+  if (offline || !('serviceWorker' in navigator) || !globalThis.isSecureContext) return;
+  offline = true;
+  try {
+    await navigator.serviceWorker.register(new URL('./sw.js', import.meta.url));
+    const { active } = await navigator.serviceWorker.ready;
+    const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+    active.postMessage([...new Set([location.href.replace(/#.*$/, ''), ...loaded])]);
+  } catch {
+    // Private windows and some policies forbid it.
   }
 }
 

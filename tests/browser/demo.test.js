@@ -315,3 +315,27 @@ test('before a file is opened the page transfers less than 150 KB and does not m
   assert.ok(bytes < 150_000, `${bytes} bytes`);
   assert.ok(await page.evaluate(() => window.shift) < 0.05);
 });
+
+test('after one visit the page works without the server', async (t) => {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.locator('#stat-tokens strong').waitFor();
+  // The worker keeps what the page has loaded; wait until it has all of it.
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    const cache = await window.caches.open('tamp-demo-1');
+    const wanted = ['/tamp.wasm', '/sample.json', '/trim.js', '/base.css'];
+    for (;;) {
+      const urls = (await cache.keys()).map(({ url }) => new URL(url).pathname);
+      if (wanted.every((end) => urls.some((url) => url.endsWith(end)))) return;
+      await new Promise((resolve) => { requestAnimationFrame(resolve); });
+    }
+  });
+  await context.setOffline(true);
+  await page.reload();
+  await page.locator('#stat-tokens strong').waitFor();
+  await choose(page, jsonFile('mine.json', sample));
+  await page.waitForFunction(() => document.querySelector('#source-name').textContent === 'mine.json');
+});
