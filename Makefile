@@ -147,8 +147,13 @@ dist/types.stamp: $(WEB) tsconfig.json build/modules.stamp
 
 # ---------------------------------------------------------------- running
 
+# What the demo page takes from npm, bundled: other trimmers, the AG-UI client, idb.
+build/demo.stamp: $(wildcard demo/vendor/*.js) demo/server/build.js $(WEB:web/%=dist/%) build/modules.stamp
+	$(call run,bundle,build/demo,node demo/server/build.js)
+	@touch $@
+
 .PHONY: demo test bench fuzz
-demo: dist
+demo: dist build/demo.stamp
 	@PORT=$(PORT) exec node demo/server.js
 
 # The C test programs. tests/unit/native.test.js runs whatever is in build/c-tests.
@@ -164,7 +169,7 @@ c-tests: $(C_TESTS)
 # `make test ONLY=tests/unit/clamp.test.js` runs some of them.
 TEST_FILES := $(sort $(wildcard tests/*/*.test.js))
 ONLY ?= $(TEST_FILES)
-test: setup-test dist types c-tests build/$(NATIVE)/libtamp.a build/modules.stamp
+test: setup-test dist build/demo.stamp types c-tests build/$(NATIVE)/libtamp.a build/modules.stamp
 	node --test $(ONLY)
 
 BENCHES ?= $(sort $(wildcard tests/bench/*.bench.js))
