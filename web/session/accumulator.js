@@ -241,27 +241,28 @@ export class MessageAccumulator {
   }
 
   /**
-   * Runs one compaction; those that come meanwhile wait for it.
+   * Runs one compaction when the one before it is over.
    * @template T @param {AbortSignal | undefined} signal @param {(signal: AbortSignal) => Promise<T>} run @returns {Promise<T>}
    */
-  async #alone(signal, run) {
-    await this.idle();
-    const linked = linkSignals([signal]);
-    this.#controller = linked.controller;
-    this.#failure = null;
-    const running = run(linked.signal);
+  #alone(signal, run) {
+    const running = Promise.resolve(this.#running).catch(() => undefined).then(async () => {
+      const linked = linkSignals([signal]);
+      this.#controller = linked.controller;
+      this.#failure = null;
+      try {
+        return await run(linked.signal);
+      } catch (error) {
+        const aborted = error instanceof Error && error.name === 'AbortError';
+        this.#refused({ code: aborted ? 'aborted' : 'failed', message: error instanceof Error ? error.message : String(error) });
+        throw error;
+      } finally {
+        linked.release();
+        this.#controller = null;
+        if (this.#running === running) this.#running = null;
+      }
+    });
     this.#running = running;
-    try {
-      return await running;
-    } catch (error) {
-      const aborted = error instanceof Error && error.name === 'AbortError';
-      this.#refused({ code: aborted ? 'aborted' : 'failed', message: error instanceof Error ? error.message : String(error) });
-      throw error;
-    } finally {
-      this.#running = null;
-      this.#controller = null;
-      linked.release();
-    }
+    return running;
   }
 
   /** @param {CompactionFailure} failure */
