@@ -1,126 +1,82 @@
 // Hearing of compactions: a subscriber for AG-UI agents that calls back once for each notice, and again when one changes.
 import { COMPACTION_ACTIVITY_TYPE, isObject, provenance, readNotice } from './notice.js';
 
-/** @import { Agent, AgUiEvent, CompactionContent, CompactionNotice, Message, RunInput } from './types.js' */
+/** @import { Agent, AgUiEvent, CompactionNotice, Message, RunInput } from './types.js' */
 
 /**
  * What a hook of a subscriber is called with.
  * @typedef {object} Hook
  * @property {AgUiEvent} event
- * @property {readonly Message[]} [messages]
+ * @property {readonly Message[]} messages
  * @property {Message} [existingMessage] the message that has the event's id already
- * @property {Message} [activityMessage] the same, if it is an activity
  * @property {RunInput} [input]
  * @property {Agent} [agent]
  */
 
-class Listener {
-  /** @type {(notice: CompactionNotice) => void} */
-  #listener;
-  #activityTypes;
+/** @param {Pick<Hook, 'input' | 'agent'>} hook */
+const threadOf = ({ input, agent }) => input?.threadId ?? agent?.threadId ?? null;
+
+/**
+ * A subscriber, and a way to tell it of notices that are no news.
+ * @param {(notice: CompactionNotice) => void} listener
+ * @param {readonly string[]} types
+ */
+function listen(listener, types) {
+  const activityTypes = new Set(types);
   /** Thread and id of a notice to what was said of it. @type {Map<string, string>} */
-  #heard = new Map();
-  /** Ids of notices that a delta changed, whose new content is not known before the list has it. @type {Set<string>} */
-  #changed = new Set();
+  const heard = new Map();
+  /** Ids of notices that a delta changed, whose new content is not known before the list has it. */
+  const changed = new Set();
 
-  /** @param {(notice: CompactionNotice) => void} listener @param {readonly string[]} activityTypes */
-  constructor(listener, activityTypes) {
-    this.#listener = listener;
-    this.#activityTypes = new Set(activityTypes);
-  }
-
-  /** Notices that are no news. @param {string | null} threadId @param {readonly object[]} messages */
-  know(threadId, messages) {
-    for (const message of messages) {
-      const read = readNotice(message, this.#activityTypes);
-      if (read !== null) this.#isNews(threadId, read);
-    }
-  }
-
-  /** @param {Hook} hook */
-  onSnapshot({ event, existingMessage, activityMessage, messages, input, agent }) {
-    const read = readNotice(event, this.#activityTypes);
-    if (read === null) return;
-    const existing = existingMessage ?? activityMessage ?? messages?.find?.(({ id }) => id === read.messageId);
-    if (existing !== undefined) {
-      if (event.replace === false) return; // the client leaves the message as it is
-      this.know(threadOf(input, agent), [existing]);
-    }
-    this.#say(read, event, input, agent);
-  }
-
-  /** @param {Hook} hook */
-  onDelta({ event }) {
-    if (this.#activityTypes.has(event.activityType)) this.#changed.add(event.messageId);
-  }
-
-  /** @param {Omit<Hook, 'event'>} hook */
-  onMessages({ messages, input, agent }) {
-    if (this.#changed.size === 0) return;
-    const changed = this.#changed;
-    this.#changed = new Set();
-    for (const message of messages ?? []) {
-      if (!changed.has(message.id)) continue;
-      const read = readNotice(message, this.#activityTypes);
-      if (read !== null) this.#say(read, message, input, agent);
-    }
-  }
-
-  /** @param {string | null} threadId @param {CompactionContent & { messageId: string }} read */
-  #isNews(threadId, read) {
+  /** @param {unknown} value @param {string | null} threadId @returns {ReturnType<typeof readNotice>} null: no news */
+  const news = (value, threadId) => {
+    const read = readNotice(value, activityTypes);
+    if (read === null) return null;
     const key = JSON.stringify([threadId, read.messageId]);
-    const said = fingerprint(read);
-    if (this.#heard.get(key) === said) return false;
-    this.#heard.set(key, said);
-    return true;
-  }
+    const said = JSON.stringify(read);
+    if (heard.get(key) === said) return null;
+    heard.set(key, said);
+    return read;
+  };
 
-  /**
-   * @param {CompactionContent & { messageId: string }} read
-   * @param {Record<string, any>} from the event or the message it was read from
-   * @param {RunInput | undefined} input @param {Agent | undefined} agent
-   */
-  #say(read, from, input, agent) {
-    const threadId = threadOf(input, agent);
-    if (!this.#isNews(threadId, read)) return;
-    const { at, origin } = provenance(from);
-    const when = typeof from.timestamp === 'number' ? from.timestamp : at ?? Date.now();
+  /** @param {Record<string, any>} value @param {Pick<Hook, 'input' | 'agent'>} hook */
+  const hear = (value, hook) => {
     try {
-      this.#listener({ ...read, threadId, runId: input?.runId ?? null, at: when, origin });
+      const threadId = threadOf(hook);
+      const read = news(value, threadId);
+      if (read === null) return;
+      const said = provenance(value);
+      const at = Number.isFinite(value.timestamp) ? value.timestamp : said.at ?? Date.now();
+      listener({ ...read, ...said, threadId, runId: hook.input?.runId ?? null, at });
     } catch (error) {
-      // A listener's failure is not the run's.
-      console.error('[tamp] a compaction listener threw:', error);
+      console.error('[tamp] listener failed:', error); // its failure is not the run's
     }
-  }
+  };
+
+  return {
+    news,
+    subscriber: {
+      /** @param {Hook} hook */
+      onActivitySnapshotEvent(hook) {
+        const { event, existingMessage } = hook;
+        if (existingMessage !== undefined) {
+          if (event.replace === false) return; // the client leaves the message as it is
+          news(existingMessage, threadOf(hook));
+        }
+        hear(event, hook);
+      },
+      /** @param {Hook} hook */
+      onActivityDeltaEvent({ event }) {
+        if (activityTypes.has(event.activityType)) changed.add(event.messageId);
+      },
+      /** @param {Omit<Hook, 'event'>} hook */
+      onMessagesChanged(hook) {
+        if (changed.size === 0) return;
+        for (const message of hook.messages) if (changed.delete(message.id)) hear(message, hook);
+      },
+    },
+  };
 }
-
-/** What tells two states of a notice apart. @param {CompactionContent & { messageId: string }} read */
-function fingerprint(read) {
-  try {
-    return JSON.stringify(read);
-  } catch {
-    return `${read.removed} ${read.before} ${read.after}`; // content that is no JSON
-  }
-}
-
-/** @param {RunInput | undefined} input @param {Agent | undefined} agent */
-const threadOf = (input, agent) => input?.threadId ?? agent?.threadId ?? null;
-
-/** @param {Listener} listener */
-const subscriberOf = (listener) => ({
-  /** @param {Hook} hook */
-  onActivitySnapshotEvent(hook) {
-    listener.onSnapshot(hook);
-  },
-  /** @param {Hook} hook */
-  onActivityDeltaEvent(hook) {
-    listener.onDelta(hook);
-  },
-  /** @param {Omit<Hook, 'event'>} hook */
-  onMessagesChanged(hook) {
-    listener.onMessages(hook);
-  },
-});
 
 /**
  * A subscriber object, for `agent.subscribe(...)` or `runAgent(input, subscriber)`.
@@ -130,7 +86,7 @@ const subscriberOf = (listener) => ({
  * @returns {object}
  */
 export function compactionSubscriber(listener, { activityTypes = [COMPACTION_ACTIVITY_TYPE] } = {}) {
-  return subscriberOf(new Listener(listener, activityTypes));
+  return listen(listener, activityTypes).subscriber;
 }
 
 /**
@@ -142,9 +98,9 @@ export function compactionSubscriber(listener, { activityTypes = [COMPACTION_ACT
  */
 export function onCompaction(agent, listener, { activityTypes = [COMPACTION_ACTIVITY_TYPE] } = {}) {
   const { subscribe, messages, threadId } = /** @type {Agent} */ (isObject(agent) ? agent : {});
-  if (typeof subscribe !== 'function') throw new TypeError('onCompaction: this is no agent, it has no subscribe()');
-  const heard = new Listener(listener, activityTypes);
-  if (Array.isArray(messages)) heard.know(threadId ?? null, messages);
-  const subscription = subscribe.call(agent, subscriberOf(heard));
+  if (typeof subscribe !== 'function') throw new TypeError('the agent has no subscribe()');
+  const { news, subscriber } = listen(listener, activityTypes);
+  for (const message of messages ?? []) news(message, threadId ?? null);
+  const subscription = subscribe.call(agent, subscriber);
   return () => subscription.unsubscribe();
 }

@@ -141,7 +141,7 @@ class Run {
     const { after } = compaction;
     const removed = before - after;
     if (observed && removed > 0) {
-      const notice = noticeOf({ removed, before, after }, this.#ids);
+      const notice = noticeOf({ removed, before, after }, this.#ids, 'before');
       // A second try goes on from the first: it is still one notice.
       this.#notice = this.#said === null ? notice : { ...notice, messageId: this.#said.messageId };
     }

@@ -11,27 +11,17 @@ export const COMPACTION_ACTIVITY_TYPE = 'compaction';
 export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @param {unknown} value @returns {value is number} */
-const isCount = (value) => Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0;
+export const isCount = (value) => Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0;
 
 /**
  * The content of a notice: `before` and `after` are counts, `removed` is one or missing and then their difference.
  * @param {unknown} content
- * @returns {{ value: CompactionContent } | { issues: { message: string, path: string[] }[] }}
+ * @returns {CompactionContent | null} null when it is no such content
  */
-function validate(content) {
-  if (!isObject(content)) return { issues: [{ message: 'The content is not an object', path: [] }] };
-  const { before, after } = content;
-  const issues = ['before', 'after'].filter((field) => !isCount(content[field]))
-    .map((field) => ({ message: `${field} is not an integer of at least 0`, path: [field] }));
-  if (content.removed !== undefined && !isCount(content.removed)) {
-    issues.push({ message: 'removed is not an integer of at least 0', path: ['removed'] });
-  }
-  if (issues.length > 0) return { issues };
-  const removed = content.removed ?? before - after;
-  if (removed < 0) {
-    return { issues: [{ message: 'removed is missing, and after is above before', path: ['removed'] }] };
-  }
-  return { value: { ...content, removed, before, after } };
+export function readContent(content) {
+  if (!isObject(content)) return null;
+  const { before, after, removed = before - after } = content;
+  return [before, after, removed].every(isCount) ? { ...content, removed, before, after } : null;
 }
 
 /**
@@ -47,8 +37,8 @@ export function readNotice(value, activityTypes) {
     if (!isEvent && value.role !== 'activity') return null;
     const messageId = isEvent ? value.messageId : value.id;
     if (typeof messageId !== 'string' || messageId === '') return null;
-    const read = validate(value.content);
-    return 'value' in read ? { ...read.value, messageId } : null;
+    const content = readContent(value.content);
+    return content && { ...content, messageId };
   } catch {
     return null; // an accessor or a proxy that throws
   }
@@ -70,16 +60,17 @@ export function readCompaction(eventOrMessage) {
 /**
  * What the maker of a notice said about it in `metadata.tamp`.
  * @param {unknown} value an event or a message
- * @returns {{ threadId: string | null, runId: string | null, at: number | null, origin: 'server' | 'client' }}
+ * @returns {{ threadId: string | null, runId: string | null, at: number | null, origin: 'server' | 'client', phase?: 'after' }}
  */
 export function provenance(value) {
   const metadata = isObject(value) && isObject(value.metadata) ? value.metadata : {};
-  const { threadId, runId, at, origin } = isObject(metadata.tamp) ? metadata.tamp : /** @type {any} */ ({});
+  const { threadId, runId, at, origin, phase } = isObject(metadata.tamp) ? metadata.tamp : /** @type {any} */ ({});
   return {
     threadId: typeof threadId === 'string' ? threadId : null,
     runId: typeof runId === 'string' ? runId : null,
-    at: typeof at === 'number' && Number.isFinite(at) ? at : null,
+    at: Number.isFinite(at) ? at : null,
     origin: origin === 'client' ? 'client' : 'server',
+    ...phase === 'after' && { phase },
   };
 }
 
@@ -125,12 +116,3 @@ export function compactionEvent({ removed, before, after }) {
     content: { removed, before, after },
   };
 }
-
-/**
- * Standard Schema v1 of the content, validating synchronously: for CopilotKit's `renderActivityMessages`.
- * @type {{ readonly '~standard': { readonly version: 1, readonly vendor: string, validate(value: unknown):
- *   { value: CompactionContent } | { issues: readonly { message: string }[] } } }}
- */
-export const compactionContentSchema = Object.freeze({
-  '~standard': Object.freeze({ version: 1, vendor: 'tamp', validate }),
-});

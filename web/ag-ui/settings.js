@@ -12,11 +12,16 @@ import { COMPACTION_ACTIVITY_TYPE, compactionEvent } from './notice.js';
 /** @param {Pick<RunInput, 'threadId' | 'runId'>} input @returns {RunIds} */
 export const idsOf = ({ threadId, runId }) => ({ threadId: threadId ?? '', runId: runId ?? '' });
 
-/** @param {{ removed: number, before: number, after: number }} compaction @param {RunIds} ids @returns {AgUiEvent} */
-export function noticeOf(compaction, { threadId, runId }) {
+/**
+ * @param {{ removed: number, before: number, after: number }} compaction
+ * @param {RunIds} ids
+ * @param {'before' | 'after'} phase one before a run is made anew at every run, one after it lasts
+ * @returns {AgUiEvent}
+ */
+export function noticeOf(compaction, { threadId, runId }, phase) {
   return {
     ...compactionEvent(compaction),
-    metadata: { tamp: { origin: 'client', threadId, runId, at: Date.now() } },
+    metadata: { tamp: { origin: 'client', phase, threadId, runId, at: Date.now() } },
   };
 }
 

@@ -63,7 +63,7 @@ async function settle(settings, stored, ids, signal) {
   }
   if (after.observed && compaction.removed > 0) {
     const earlier = settings.unsaid.get(ids.threadId) ?? [];
-    settings.unsaid.set(ids.threadId, [...earlier, noticeOf(compaction, ids)]);
+    settings.unsaid.set(ids.threadId, [...earlier, noticeOf(compaction, ids, 'after')]);
   }
   settings.compacted('after', compaction, ids);
   return result;
@@ -132,7 +132,7 @@ const subscriberOf = (settings, own) => ({
 export function useCompaction(agent, options) {
   const { use, subscribe } = /** @type {Agent} */ (isObject(agent) ? agent : {});
   if (typeof use !== 'function' || typeof subscribe !== 'function') {
-    throw new TypeError('useCompaction: this is no agent, it has no use() and subscribe()');
+    throw new TypeError('useCompaction: the agent has no use() or subscribe()');
   }
   const own = /** @type {Agent} */ (agent);
   let settings = attached.get(own);
