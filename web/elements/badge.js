@@ -30,12 +30,12 @@ border-radius:var(--tamp-radius,.5rem);background:var(--tamp-background,transpar
 
 /** @type {BadgeText} */
 const TEXT = {
-  compacting: 'Earlier messages are being compacted…',
+  compacting: 'Compacting earlier messages…',
   compacted: {
     one: '{count} earlier message is no longer sent to the model',
     other: '{count} earlier messages are no longer sent to the model',
   },
-  failed: 'Earlier messages could not be compacted',
+  failed: 'Compacting earlier messages failed',
   repeats: ', {count} times',
   item: '{time}{after} of {before} messages sent{repeats}',
 };
