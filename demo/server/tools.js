@@ -24,10 +24,10 @@ function readLog({ service = 'web', hour = 9 } = {}) {
   const next = numbers(`log/${service}/${hour}`);
   const slow = service === 'mail' && Number(hour) === 10;
   const lines = [];
-  for (let n = 0; n < 64; n += 1) {
+  for (let n = 0; n < 28; n += 1) {
     const ms = Math.round(12 + next() * 180 + (slow && next() < 0.3 ? 15000 + next() * 9000 : 0));
     const status = next() < 0.03 ? 503 : next() < 0.06 ? 404 : 200;
-    const minute = String(Math.floor((n / 64) * 60)).padStart(2, '0');
+    const minute = String(Math.floor((n / 28) * 60)).padStart(2, '0');
     const second = String(Math.floor(next() * 60)).padStart(2, '0');
     lines.push(`2026-11-17T${String(hour).padStart(2, '0')}:${minute}:${second}Z ${service} ${status} ${String(ms).padStart(5)} ms  ${pick(next, PATHS)}  req=${Math.floor(next() * 2 ** 32).toString(16).padStart(8, '0')}`);
   }

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { loadTamp } from '../../dist/index.js';
+import { agentFromEnvironment } from '../../demo/server/agent.js';
 import { createDemoServer } from '../../demo/server.js';
 import { validate } from '../../demo/validator.js';
 import { launch } from './chromium.js';
@@ -21,7 +22,8 @@ let address;
 
 before(async () => {
   browser = await launch();
-  server = createDemoServer({ root });
+  const { handler } = await agentFromEnvironment({}, await loadTamp());
+  server = createDemoServer({ root, agent: handler });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   address = `http://127.0.0.1:${server.address().port}/`;
 });
@@ -244,6 +246,98 @@ test('"What if?" judges every way by the same check, and Tamp’s are never refu
   assert.ok(Number.parseInt(langchain.swept, 10) > 0, 'trimMessages cuts through a pair at some budget');
 });
 
+/** The chat, ready to be asked. */
+async function openChat(t, options) {
+  const page = await open(t, { hash: '#chat', ...options });
+  await page.locator('#chat-prompts button:not([disabled])').first().waitFor();
+  return page;
+}
+
+async function ask(page, text) {
+  await page.fill('#chat-input', text);
+  await page.press('#chat-input', 'Enter');
+}
+
+const answered = (page, pattern) => page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#chat-status').textContent), pattern.source);
+
+test('in the live chat a full window is compacted, the badge says so, and the agent was sent less than one can scroll to', async (t) => {
+  const page = await openChat(t);
+  assert.equal(await page.locator('#chat-badge').getAttribute('state'), 'idle');
+  await ask(page, 'Were there slow requests in the logs?');
+  await answered(page, /took longer than ten seconds/);
+  assert.equal(await page.locator('#chat-badge').getAttribute('state'), 'compacted');
+  assert.match(await page.locator('.mark-line').textContent(), /messages were left out of this request/);
+  const [stored] = (await page.locator('#chat-stored').textContent()).match(/\d+/);
+  const [sent] = (await page.locator('#chat-sent-says').textContent()).match(/\d+/);
+  assert.ok(Number(sent) < Number(stored), `${sent} sent, ${stored} stored`);
+  assert.ok(await page.locator('.turn.dropped').count() > 0, 'what was not sent is marked');
+  await ask(page, 'What do you still remember?');
+  await answered(page, /I was sent \d+ messages/);
+  const told = Number(/I was sent (\d+) messages/.exec(await page.locator('#chat-status').textContent())[1]);
+  assert.equal(told, Number((await page.locator('#chat-sent-says').textContent()).match(/\d+/)[0]), 'the agent and the page agree');
+});
+
+test('with compaction off the provider refuses a full window, and the page says what to do', async (t) => {
+  const page = await openChat(t);
+  await page.selectOption('#chat-window', '8000');
+  await page.uncheck('#chat-on');
+  await ask(page, 'Compare Ada’s two orders');
+  await page.waitForFunction(() => /context_length_exceeded.*Switch compaction on/s.test(document.querySelector('#chat-problem').textContent));
+  await page.check('#chat-on');
+  await ask(page, 'Compare Ada’s two orders');
+  await answered(page, /same two workers/);
+  assert.equal(await page.locator('#chat-problem').isVisible(), false);
+});
+
+test('a tool of the page asks the person, and the answer goes on with the run', async (t) => {
+  const page = await openChat(t);
+  await ask(page, 'Refund order HB-71718');
+  await page.getByRole('group', { name: 'The agent asks' }).getByRole('button', { name: 'Yes' }).click();
+  await answered(page, /refunded in full/);
+  assert.equal(await page.getByRole('group', { name: 'The agent asks' }).count(), 0);
+});
+
+test('without its server the chat says what to do, and the rest of the page works', async (t) => {
+  const alone = createDemoServer({ root });
+  await new Promise((resolve) => alone.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    alone.closeAllConnections();
+    alone.close();
+  });
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.goto(`http://127.0.0.1:${alone.address().port}/#chat`);
+  await page.waitForFunction(() => /make demo/.test(document.querySelector('#chat-problem').textContent));
+  assert.ok(await page.locator('#chat-send').isDisabled());
+  await page.getByRole('link', { name: 'Trim a transcript' }).click();
+  await page.locator('#stat-tokens strong').waitFor();
+});
+
+test('a session compacts, survives a reload, puts everything back and undoes', async (t) => {
+  const page = await open(t, { hash: '#sessions' });
+  const says = (id) => page.locator(id).textContent().then((text) => Number(text.match(/\d+/)[0]));
+  await page.locator('#session-ui .nothing').waitFor();
+  await page.locator('#session-more').click();
+  await page.waitForFunction(() => /^[1-9]/.test(document.querySelector('#session-ui-says').textContent));
+  const sent = await says('#session-model-says');
+  await page.locator('#session-compact:not([disabled])').click();
+  await page.waitForFunction(() => document.querySelector('#session-status').textContent === 'Compacted.');
+  const shown = await says('#session-ui-says');
+  assert.equal(await says('#session-model-says'), 1);
+  assert.match(await page.locator('#session-state').textContent(), /"throughId"/);
+  await page.reload();
+  await page.waitForFunction(() => /going on from its summary/.test(document.querySelector('#session-status').textContent));
+  assert.equal(await says('#session-ui-says'), shown);
+  assert.equal(await says('#session-model-says'), 1);
+  await page.locator('#session-restore').click();
+  await page.waitForFunction((n) => document.querySelector('#session-model-says').textContent.startsWith(`${n} `), sent);
+  await page.fill('#session-input', 'One more thing');
+  await page.press('#session-input', 'Enter');
+  await page.waitForFunction((n) => document.querySelector('#session-ui-says').textContent.startsWith(`${n} `), shown + 2);
+  await page.locator('#session-undo:not([disabled])').click();
+  await page.waitForFunction((n) => !document.querySelector('#session-ui-says').textContent.startsWith(`${n} `), shown + 2);
+});
+
 for (const [scheme, width] of [['light', 1280], ['dark', 360]]) {
   test(`axe finds nothing on any panel, ${scheme}, ${width} px`, async (t) => {
     const page = await open(t, { colorScheme: scheme, viewport: { width, height: 800 } });
@@ -251,7 +345,7 @@ for (const [scheme, width] of [['light', 1280], ['dark', 360]]) {
     await page.waitForFunction(() => document.querySelector('#source-name').textContent === 'short.json');
     await page.selectOption('#preset', 'collapse');
     for (const n of [2, 3, 4]) await page.locator('.message summary').nth(n).click();
-    for (const panel of ['trim', 'compare', 'sessions']) {
+    for (const panel of ['trim', 'chat', 'compare', 'sessions']) {
       await page.evaluate((name) => { location.hash = name; }, panel);
       await page.locator(`#panel-${panel}`).waitFor();
       await page.waitForFunction((name) => !document.querySelector(`#panel-${name}`).textContent.includes('One moment.'), panel);
@@ -265,7 +359,7 @@ for (const [scheme, width] of [['light', 1280], ['dark', 360]]) {
 
 test('nothing is wider than a screen of 360 px', async (t) => {
   const page = await open(t, { viewport: { width: 360, height: 740 } });
-  for (const panel of ['trim', 'compare', 'sessions']) {
+  for (const panel of ['trim', 'chat', 'compare', 'sessions']) {
     await page.evaluate((name) => { location.hash = name; }, panel);
     await page.locator(`#panel-${panel}`).waitFor();
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, panel);
