@@ -3,7 +3,7 @@ import { TampError } from '../errors.js';
 import { lazy, copy } from './copy.js';
 import { innerStep } from './inner.js';
 import { splitPrompt } from './lane.js';
-import { checkSummary } from './summary.js';
+import { checkSummary, isSummary } from './summary.js';
 import { tampOf } from './tamp.js';
 
 /** @import { Tamp } from '../index.js' */
@@ -59,8 +59,8 @@ export async function compact(messages, steps, options) {
       const summary = await summarize(copy(prompt));
       if (checkSummary(summary) !== null) return null;
       const standIn = split.withSummary(summary, format);
-      const tokens = tamp.countTokens(standIn, { format });
-      return tokens < tamp.countTokens(prompt, { format }) ? { standIn, tokens, summary } : null;
+      const weigh = (/** @type {readonly object[]} */ list) => tamp.countTokens(list, { format });
+      return weigh(standIn) < weigh(prompt) ? { standIn, summary, floor: weigh(standIn.filter(isSummary)) } : null;
     },
   });
 }

@@ -17,7 +17,7 @@ import { readUsage, triggerBasis } from './usage.js';
  * A compaction that the later steps of a turn build on.
  * @typedef {object} Generation
  * @property {object[]} standIn the prompt it left
- * @property {number} tokens estimate of it
+ * @property {number} floor estimate of its summary: no later prompt weighs less
  * @property {CompactionStep | null} step the finished step it was made after; null: before the first
  */
 
@@ -38,7 +38,7 @@ import { readUsage, triggerBasis } from './usage.js';
  * @property {(messages: readonly object[]) => Promise<number>} estimate
  * @property {(prompt: object[], basis: Basis, steps: readonly CompactionStep[]) => boolean | Promise<boolean>} fires
  * @property {(prompt: object[], turnStart: number, basis: Basis, steps: readonly CompactionStep[]) =>
- *   Promise<{ standIn: object[], tokens: number, summary: string } | null>} summarize null when it came to nothing
+ *   Promise<{ standIn: object[], floor: number, summary: string } | null>} summarize null when it came to nothing
  */
 
 /** @type {CompactResult} */
@@ -117,8 +117,8 @@ export async function innerStep(messages, steps, host) {
   const reported = readUsage(last.usage).totalTokens;
   const estimate = reported === undefined ? await host.estimate(prompt) : reported;
   const basis = triggerBasis(last.usage, () => estimate);
-  // A prompt that weighs no more than what the last compaction left cannot be over again.
-  if (earlier !== null && basis.totalTokens <= earlier.tokens) return unchanged;
+  // What weighs no more than the summary in it cannot be over again: nobody need be asked.
+  if (earlier !== null && basis.totalTokens <= earlier.floor) return unchanged;
   if (!await host.fires(prompt, basis, steps)) return unchanged;
 
   const turnStart = earlier === null
@@ -129,7 +129,7 @@ export async function innerStep(messages, steps, host) {
     memory.set(last, 'refused');
     return unchanged;
   }
-  memory.set(last, { standIn: made.standIn, tokens: made.tokens, step: last });
+  memory.set(last, { standIn: made.standIn, floor: made.floor, step: last });
   return { type: 'compacted', messages: [...made.standIn], summary: made.summary };
 }
 

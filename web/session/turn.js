@@ -7,6 +7,7 @@ import { chosenLanes, compactedEvent, shouldCompactEvent, summarizeEvent } from 
 import { innerStep, responsesAfter } from './inner.js';
 import { chosenHead, isQuestion, pinnedPlaces, questionStart, splitPrompt } from './lane.js';
 import { isInstruction, nameOf, roleOf } from './shapes.js';
+import { isSummary } from './summary.js';
 import { sumUsage } from './usage.js';
 
 /** @import { CompactionContext, CompactionFailure, CompactionOptions, CompactionState, CompactionStep, CompactResult } from './types.js' */
@@ -122,7 +123,7 @@ export class Turn {
     if (!await this.#host.outer() || lanes.state === null) return { type: 'skipped' };
     this.#model = lanes.model;
     this.#ui = lanes.messages;
-    this.#first = { standIn: [...lanes.model], tokens: lanes.state.tokensAfter, step: null };
+    this.#first = { standIn: [...lanes.model], floor: 0, step: null };
     return { type: 'compacted', messages: [...lanes.model], summary: lanes.state.summary };
   }
 
@@ -183,8 +184,8 @@ export class Turn {
       refused(outcome.failure);
       return null;
     }
-    const { standIn, tokensAfter, summary } = outcome.built;
-    return { standIn, tokens: tokensAfter, summary };
+    const { standIn, summary } = outcome.built;
+    return { standIn, summary, floor: weigh(standIn.filter(isSummary)) };
   }
 
   /**
