@@ -2,10 +2,10 @@
  *
  * The *zone* of a call message is what stands behind it, up to the last of its own results, as long as that
  * is reasoning, activity or results: the same stretch in which reasoning belongs to the call (list.c). Its own
- * results are its slots. When exactly the results that belong there stand in them in the order of the calls,
- * nothing moves. Otherwise the slots are filled anew in that order, and what had no slot (a late result, an
- * answer) stands in front of the first, so that reasoning keeps its place. Orphans that are kept go behind the
- * zone. */
+ * results are its slots. When exactly the results that belong there stand in the order of the calls, nothing
+ * moves. Otherwise the slots are filled anew in that order: what had no slot (a late result, an answer)
+ * stands in front of the first, and of too many slots (of results that do not count) the last are filled, so
+ * that reasoning stays between its call and a result. Orphans that are kept go behind the zone. */
 #include <string.h>
 
 #include "strategy.h"
@@ -252,27 +252,41 @@ static bool is_results(const TampList *list, uint32_t at) {
          (entry->record->result_count > 0 || list->groups[entry->group].kind == TAMP_GROUP_ORPHAN);
 }
 
+/* Where a result of the zone stands, or stood: one that another result of its call replaced leaves its slot. */
+static bool is_slot(const Repair *repair, uint32_t at) {
+  return repair->fates[at] == WITH_CALL ||
+         (repair->fates[at] == GONE && is_results(repair->list, at));
+}
+
 /* Writes a call message, its zone and its results; returns the last entry of the zone. */
 static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, uint32_t *end) {
   const TampList *list = repair->list;
   uint32_t group = list->entries[at].group;
   uint32_t expected_count = expect(repair, at, expected);
-  uint32_t slots = 0;
+  uint32_t slots = 0, standing = 0;
   bool in_order = true;
+  bool loose = false; /* reasoning that no result would follow any more */
+  bool reasoning = false;
   uint32_t last = at;
   for (uint32_t i = at + 1; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
+    if (entry->record->role == TAMP_ROLE_REASONING) reasoning = true;
     if (entry->record->role == TAMP_ROLE_ACTIVITY || entry->record->role == TAMP_ROLE_REASONING) continue;
     if (entry->group != group && is_results(list, i)) continue;
     if (entry->group != group || entry->record->call_count > 0) break;
     last = i;
+    slots += is_slot(repair, i);
+    loose = loose || reasoning;
+    reasoning = false;
     if (repair->fates[i] != WITH_CALL) continue;
-    in_order = in_order && slots < expected_count && expected[slots] == i;
-    slots++;
+    loose = false;
+    in_order = in_order && standing < expected_count && expected[standing] == i;
+    standing++;
   }
-  in_order = in_order && slots == expected_count;
+  in_order = in_order && standing == expected_count;
   pass_on(repair, at);
   uint32_t next = 0;
+  uint32_t passed = 0; /* slots */
   uint32_t behind = 0; /* kept orphans of the zone */
   if (slots == 0) {
     while (next < expected_count) {
@@ -282,7 +296,8 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
   }
   for (uint32_t i = at + 1; i <= last; i++) {
     const TampEntry *entry = &list->entries[i];
-    if (repair->fates[i] == GONE) continue;
+    bool slot = entry->group == group && is_slot(repair, i);
+    if (repair->fates[i] == GONE && !slot) continue;
     if (entry->record->role == TAMP_ROLE_ACTIVITY) {
       bool pinned = tamp_entry_pinned(entry, repair->run->pins, repair->run->pin_count);
       if (entry->owner == TAMP_NONE || pinned) pass_on(repair, i);
@@ -292,12 +307,14 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
       behind += repair->fates[i] == PASS; /* the others stand with their own calls */
       continue;
     }
-    if (repair->fates[i] != WITH_CALL) {
-      pass_on(repair, i);
+    if (!slot || (in_order && !loose)) {
+      if (repair->fates[i] != GONE) pass_on(repair, i);
       continue;
     }
-    /* The first slot also takes those that have none. */
-    uint32_t here = next == 0 ? expected_count - slots + 1 : 1;
+    /* The first slot also takes those that have none; of too many slots the last are filled. */
+    uint32_t here = next == 0 && expected_count > slots ? expected_count - slots + 1 : 1;
+    if (slots - passed > expected_count - next) here = 0;
+    passed++;
     for (; here > 0 && next < expected_count; here--) {
       TampStatus status = put_expected(repair, expected[next++]);
       if (status) return status;

@@ -289,9 +289,9 @@ function spoil(messages, spelled) {
     case 3: {
       const call = message.toolCalls?.[0];
       if (call === null || typeof call !== 'object') break;
-      if (choices.once(2)) set(call, choices.of(['id', 'function', 'type']), choices.of(VALUES));
+      if (choices.once(2)) set(call, choices.of(['id', 'function', 'type']), structuredClone(choices.of(VALUES)));
       else if (typeof call.function === 'object' && call.function !== null) {
-        set(call.function, choices.of(['name', 'arguments']), choices.of(VALUES));
+        set(call.function, choices.of(['name', 'arguments']), structuredClone(choices.of(VALUES)));
       }
       break;
     }
