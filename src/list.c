@@ -201,11 +201,11 @@ static TampStatus add_results(TampList *list, uint32_t entry, uint32_t *group) {
   return TAMP_OK;
 }
 
-/* A summary by its mark, which says how many messages it covers, stands anywhere. One that is known only by its
- * label must stand where Tamp puts it: behind the leading instructions, at most the first user message between. */
+/* A summary with Tamp's mark stands anywhere. One that is known by its label alone must stand where Tamp puts
+ * it: behind the leading instructions, at most the first user message between. */
 static bool is_summary(const TampList *list, const TampRecord *record) {
   if (!(record->flags & TAMP_MESSAGE_SUMMARY)) return false;
-  if (record->covered > 0) return true;
+  if (record->covered != TAMP_NONE) return true;
   return list->messages == 0 || (list->messages == 1 && list->first_user != TAMP_NONE);
 }
 

@@ -190,10 +190,11 @@ TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampAr
       .length = message->whole.length,
       .size = (uint32_t)size,
       .id = TAMP_NONE,
-      .covered = message->covered > UINT32_MAX ? UINT32_MAX : (uint32_t)message->covered,
+      .covered = message->covered >= TAMP_NONE ? TAMP_NONE - 1 : (uint32_t)message->covered,
       .role = message->role,
       .flags = (uint8_t)(message->flags | (message->raw ? TAMP_RECORD_RAW : 0)),
   };
+  if (message->covered == TAMP_COVERED_UNKNOWN) out->covered = TAMP_NONE;
   for (uint32_t i = 0; i < message->count; i++) {
     const TampPart *part = &message->parts[i];
     if (part->kind == TAMP_PART_MEDIA && (part->flags & TAMP_PART_INLINE)) {

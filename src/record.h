@@ -35,7 +35,7 @@ typedef struct TampRecord {
   uint32_t tokens;  /* strategies.md §2; 0 for activity */
   uint32_t longest; /* bytes of its longest single text, arguments included */
   uint32_t id;      /* atom, TAMP_NONE without one */
-  uint32_t covered; /* of a summary */
+  uint32_t covered; /* of a summary; TAMP_NONE when it is known by its label alone */
   uint8_t role;     /* TampRole */
   uint8_t flags;    /* TAMP_MESSAGE_*, TAMP_RECORD_* */
 } TampRecord;

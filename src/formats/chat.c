@@ -34,6 +34,7 @@ TampStatus tamp_mark_by_label(TampMessage *message) {
   TampStatus status = tamp_value_text(message->text, part->text, message->arena, &text);
   if (!status && text.length >= sizeof label - 1 && memcmp(text.bytes, label, sizeof label - 1) == 0) {
     message->flags |= TAMP_MESSAGE_SUMMARY;
+    message->covered = TAMP_COVERED_UNKNOWN;
   }
   tamp_arena_reset(message->arena, mark);
   return status;

@@ -57,6 +57,10 @@ enum {
   TAMP_MESSAGE_OPAQUE = 1 << 3,  /* reasoning with an encrypted value */
 };
 
+/* A summary that is known by its label alone, in a format that has no safe place for a mark. Whether it is one
+ * depends on where it stands. */
+#define TAMP_COVERED_UNKNOWN UINT64_MAX
+
 /* A message as read. Its parts are an array of the arena it was prepared with, and are used again by the
  * next message that is read into it. */
 typedef struct TampMessage {
@@ -66,7 +70,8 @@ typedef struct TampMessage {
   uint8_t role;     /* TampRole */
   uint8_t flags;    /* TAMP_MESSAGE_* */
   bool raw;         /* the text may hold raw strings */
-  uint64_t covered; /* SUMMARY: how many messages it stands for */
+  uint64_t covered; /* SUMMARY: how many messages it stands for; TAMP_COVERED_UNKNOWN when only its label says
+                       that it is one */
   TampValue through; /* SUMMARY: the id of the last one, a string or nothing */
   TampArena *arena;
   TampPart *parts;

@@ -96,7 +96,8 @@ static TampStatus cover_summaries(TampCover *cover, bool *free) {
     TampStatus status = read_summary(cover, list->groups[i].anchor, &previous);
     if (status) return status;
     cover->has_previous = true;
-    cover->covered += list->entries[list->groups[i].anchor].record->covered;
+    uint32_t covered = list->entries[list->groups[i].anchor].record->covered;
+    if (covered != TAMP_NONE) cover->covered += covered;
     tamp_step_drop_group(step, i);
   }
   return tamp_writer_finish(&previous, &cover->previous);

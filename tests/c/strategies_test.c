@@ -59,8 +59,8 @@ static int occurrences(const char *text, const char *of) {
 #define RESULT(id, call, text)                                                                     \
   "{\"id\":\"" id "\",\"role\":\"tool\",\"toolCallId\":\"" call "\",\"content\":\"" text "\"}"
 #define FAILED(id, call, text)                                                                     \
-  "{\"id\":\"" id "\",\"role\":\"tool\",\"toolCallId\":\"" call                                    \
-  "\",\"content\":\"" text "\",\"error\":\"exit 1\"}"
+  "{\"id\":\"" id "\",\"role\":\"tool\",\"toolCallId\":\"" call "\",\"content\":\"" text           \
+  "\",\"error\":\"exit 1\"}"
 
 /* ── dedupe-tool-results ───────────────────────────────────────────────────────────────────── */
 
@@ -331,6 +331,33 @@ static void test_summarize(void) {
   CHECK(holds("{\"role\":\"user\",\"content\":\"[Conversation summary]\\n\\nIn short.\"}"));
 }
 
+static void test_recognition(void) {
+  static const char policy[] =
+      "{\"strategy\":\"sliding-window\",\"keepMessages\":1,\"keepFirstUser\":false}";
+  TEST("a mark makes a summary wherever it stands, even one that does not count");
+  compact("[" U("u1", "a") "," A(
+              "a1", "b") ",{\"id\":\"s\",\"role\":\"user\",\"content\":\"x\",\"metadata\":{"
+                         "\"tamp\":{\"summary\":{}}}}," A("a2", "b") "," U("u2", "c") "]",
+          policy, NULL);
+  CHECK(holds("\"id\":\"s\"") && occurrences(got.messages, "\n") == 2);
+
+  TEST("a label alone makes one only where a summary stands");
+#define LABELLED "{\"role\":\"user\",\"content\":\"[Conversation summary]\\n\\nx\"}"
+  compact_with(
+      tamp_default_allocator(), &tamp_format_openai,
+      "[{\"role\":\"system\",\"content\":\"s\"},{\"role\":\"user\",\"content\":\"u\"}," LABELLED
+      ",{\"role\":\"assistant\",\"content\":\"a\"}," LABELLED
+      ",{\"role\":\"assistant\",\"content\":\"b\"},{\"role\":\"user\",\"content\":\"c\"}]",
+      policy, NULL, NULL, &got);
+  CHECK(occurrences(got.messages, "[Conversation summary]") == 1 &&
+        occurrences(got.messages, "\n") == 3);
+  compact_with(tamp_default_allocator(), &tamp_format_openai,
+               "[{\"role\":\"user\",\"content\":\"[Conversation summary]\\nx\"},"
+               "{\"role\":\"assistant\",\"content\":\"b\"},{\"role\":\"user\",\"content\":\"c\"}]",
+               policy, NULL, NULL, &got);
+  CHECK(occurrences(got.messages, "\n") == 1);
+}
+
 static void test_pieces(void) {
   TEST("input over maxInputTokens is several questions, each with the answer before");
   static const char *const answers[] = {"one", "two", "three", "four", "five", NULL};
@@ -549,6 +576,7 @@ int main(void) {
   test_strip();
   test_clear();
   test_summarize();
+  test_recognition();
   test_pieces();
   test_digest();
   test_faults();
