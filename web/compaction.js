@@ -117,6 +117,23 @@ export function makeReport(bridge, plan, name, textName) {
 }
 
 /**
+ * The messages of a plan. A loop: `Array.from` with a function takes ten times as long, and a turn counts in microseconds.
+ * @template M
+ * @param {Uint32Array} order
+ * @param {readonly M[]} messages
+ * @param {readonly M[]} made
+ */
+function listed(order, messages, made) {
+  /** @type {M[]} */
+  const list = new Array(order.length);
+  for (let i = 0; i < order.length; i++) {
+    const at = order[i];
+    list[i] = at >= PLAN_TEXT ? made[at - PLAN_TEXT] : messages[at];
+  }
+  return list;
+}
+
+/**
  * Applies a plan to the objects it was made for.
  * @template {object} M
  * @param {Bridge} bridge
@@ -135,7 +152,7 @@ export function applyPlan(bridge, plan, messages, idPath) {
     (text) => nameOf(made[text], idPath, plan.order.indexOf(text + PLAN_TEXT)),
   );
   return {
-    messages: plan.changed ? Array.from(plan.order, (at) => (at >= PLAN_TEXT ? made[at - PLAN_TEXT] : messages[at])) : messages,
+    messages: plan.changed ? listed(plan.order, messages, made) : messages,
     changed: plan.changed,
     removed: plan.before - plan.after,
     before: plan.before,

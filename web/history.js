@@ -200,9 +200,7 @@ export class History {
    * @returns {import('./compaction.js').Compaction<M>}
    */
   compact(policy, options) {
-    const handle = this.#open();
     const { plan } = this.plan(policy, options);
-    void handle;
     return applyPlan(this.#bridge, plan, this.#messages.slice(), this.#idPath);
   }
 

@@ -517,7 +517,6 @@ export class Bridge {
     const report = JSON.parse(this.#text(reportAt, reportLength));
     const empty = new Uint32Array(0);
     const reasons = changed ? new Uint32Array(buffer, words[16], words[17]).slice() : empty;
-    for (const reason of new Set(reasons)) this.reason(reason);
     return {
       changed,
       fits: words[5] === 1,
