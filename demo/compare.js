@@ -44,6 +44,9 @@ function asAgUi(messages) {
   });
 }
 
+/** A cell that says what it is when the table becomes cards on a narrow screen. Roles hold when CSS takes the table apart. */
+const cell = (name, label) => h('td', { role: 'cell', class: name, 'data-label': label });
+
 export async function start() {
   const [tamp, peers] = await Promise.all([core(), import('./vendor/peers.js')]);
   const ways = WAYS.filter(({ policy }) => !policy || tamp.checkPolicy(policy(1000)).length === 0);
@@ -59,11 +62,11 @@ export async function start() {
 
   const rows = ways.map((way, n) => {
     const cells = {
-      bars: h('td', { class: 'mini' }), tokens: h('td', { class: 'num' }), messages: h('td', { class: 'num' }), valid: h('td'), sweep: h('td', { class: 'num' }), time: h('td', { class: 'num' }),
+      bars: cell('mini', ''), tokens: cell('num', 'Tokens'), messages: cell('num', 'Messages'), valid: cell('verdicts', 'Would a provider take it?'), sweep: cell('num', `Refused at ${SWEEP.length} budgets`), time: cell('num', 'Time'),
     };
     const choice = h('input', { type: 'radio', name: 'compare-way', id: `way-${n}`, checked: n === 0, onchange: () => showCode(way) });
-    const row = h('tr', { class: way.policy ? 'ours' : 'theirs' },
-      h('th', { scope: 'row' }, h('label', { for: `way-${n}` }, choice, h('span', null, way.name)), way.about ? h('small', null, way.about) : null),
+    const row = h('tr', { role: 'row', class: way.policy ? 'ours' : 'theirs' },
+      h('th', { role: 'rowheader', scope: 'row' }, h('label', { for: `way-${n}` }, choice, h('span', null, way.name)), way.about ? h('small', null, way.about) : null),
       cells.bars, cells.tokens, cells.messages, cells.valid, cells.sweep, cells.time);
     return { way, row, cells };
   });

@@ -309,7 +309,7 @@ test('without its server the chat says what to do, and the rest of the page work
   await page.goto(`http://127.0.0.1:${alone.address().port}/#chat`);
   await page.waitForFunction(() => /make demo/.test(document.querySelector('#chat-problem').textContent));
   assert.ok(await page.locator('#chat-send').isDisabled());
-  await page.getByRole('link', { name: 'Trim a transcript' }).click();
+  await page.getByRole('link', { name: 'Trim', exact: true }).click();
   await page.locator('#stat-tokens strong').waitFor();
 });
 
