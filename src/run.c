@@ -144,18 +144,30 @@ TampStatus tamp_run_draft(TampRun *run, const TampDraft *draft, const TampRecord
   return status;
 }
 
-static bool id_taken(const TampRun *run, TampText id) {
-  uint32_t atom = tamp_atoms_find(run->atoms, id);
-  if (atom == TAMP_NONE) return false;
+/* Makes `run->taken` speak of every atom there is: of messages of the list as it is now, and of those made for
+ * it since. */
+static TampStatus update_taken(TampRun *run) {
+  bool stale = !run->taken || run->taken_changes != run->changes;
+  if (stale) run->taken_count = 0;
+  uint32_t count = run->atoms->count;
+  TampStatus status = tamp_arena_grow(run->arena, (void **)&run->taken, &run->taken_capacity, count,
+                                      sizeof *run->taken);
+  if (status) return status;
+  for (uint32_t i = run->taken_count; i < count; i++) run->taken[i] = 0;
+  run->taken_count = count;
+  if (!stale) return TAMP_OK;
   for (uint32_t i = 0; i < run->list->count; i++) {
-    if (run->list->entries[i].record->id == atom) return true;
+    uint32_t id = run->list->entries[i].record->id;
+    if (id != TAMP_NONE) run->taken[id] = 1;
   }
-  return false;
+  run->taken_changes = run->changes;
+  return TAMP_OK;
 }
 
 TampStatus tamp_run_fresh_id(TampRun *run, TampText prefix, TampText name, TampText *id) {
   TampWriter writer = tamp_writer(run->arena);
-  for (uint64_t number = 1;; number++) {
+  uint32_t base = TAMP_NONE;
+  for (uint32_t number = 1;; number++) {
     writer.length = 0;
     tamp_writer_raw(&writer, prefix);
     tamp_writer_raw(&writer, name);
@@ -165,8 +177,23 @@ TampStatus tamp_run_fresh_id(TampRun *run, TampText prefix, TampText name, TampT
     }
     TampStatus status = tamp_writer_finish(&writer, id);
     if (status) return status;
-    if (!id_taken(run, *id)) return TAMP_OK;
+    uint32_t atom = tamp_atoms_find(run->atoms, *id);
+    if (atom == TAMP_NONE) return TAMP_OK;
+    status = update_taken(run);
+    if (status || !run->taken[atom]) return status;
+    if (number == 1) base = atom;
+    /* Up to which number all are taken is remembered with the first, so that no number is tried twice. */
+    if (number > run->taken[base]) run->taken[base] = number;
+    number = run->taken[base];
   }
+}
+
+TampStatus tamp_run_take_id(TampRun *run, TampText id) {
+  uint32_t atom;
+  TampStatus status = tamp_atoms_intern(run->atoms, id, &atom);
+  if (!status) status = update_taken(run);
+  if (!status && !run->taken[atom]) run->taken[atom] = 1;
+  return status;
 }
 
 TampStatus tamp_run_name(TampRun *run, const TampRecord *record, uint32_t origin, TampText *name) {

@@ -94,6 +94,10 @@ typedef struct TampRun {
   uint32_t policy_count; /* length of `refused` */
   const char *refusal;  /* the last one's reason */
   TampQuestion question;
+  uint32_t *taken; /* by atom: 0 for one that is no message's id; else up to which number what is made from it is
+                      taken too, 1 for none */
+  uint32_t taken_count, taken_capacity;
+  uint32_t taken_changes; /* `changes` when it was filled */
 } TampRun;
 
 /* The total a budget is compared with. Never below 0. */
@@ -128,6 +132,10 @@ TampStatus tamp_run_draft(TampRun *run, const TampDraft *draft, const TampRecord
 
 /* An id that no message of the list has: `prefix` and `name`, with "-2", "-3"… when taken. */
 TampStatus tamp_run_fresh_id(TampRun *run, TampText prefix, TampText name, TampText *id);
+
+/* Until the list changes, no fresh id is this one: for a step that makes several messages. `id` must live as
+ * long as the run. */
+TampStatus tamp_run_take_id(TampRun *run, TampText id);
 
 /* What reports and made ids call a message: its id, or "#<position in the input>" without one. */
 TampStatus tamp_run_name(TampRun *run, const TampRecord *record, uint32_t origin, TampText *name);

@@ -208,6 +208,7 @@ static TampStatus put_answer(Repair *repair, uint32_t call) {
       .name = facts->name == TAMP_NONE ? (TampText){0} : tamp_atoms_text(run->atoms, facts->name),
   };
   TampStatus status = tamp_run_fresh_id(run, TAMP_TEXT("answer-"), call_id, &draft.id);
+  if (!status) status = tamp_run_take_id(run, draft.id);
   const TampRecord *record;
   if (!status) status = tamp_run_draft(run, &draft, &record);
   if (status) return status;

@@ -512,6 +512,21 @@ static void test_digest(void) {
         holds("- What is this?\\nLast answer: a result"));
 }
 
+/* ── Ids ───────────────────────────────────────────────────────────────────────────────────── */
+
+static void test_ids(void) {
+  TEST("answers to stale calls with one id have ids of their own");
+  compact("[" U("u", "q") "," A("answer-x-2", "b") "," CALL("k1", "x", "n", "{}") "," A(
+              "a", "b") "," CALL("k2", "x", "n",
+                                 "{}") "," A("b", "b") "," CALL("k3", "x", "n",
+                                                                "{}") "," A("c", "b") "]",
+          "{\"strategy\":\"repair\"}", NULL);
+  CHECK(occurrences(got.messages, "\"id\":\"answer-x\"") == 1 &&
+        occurrences(got.messages, "\"answer-x-2\"") == 1);
+  CHECK(occurrences(got.messages, "\"answer-x-3\"") == 1 &&
+        occurrences(got.messages, "\"answer-x-4\"") == 1);
+}
+
 /* ── Faults ────────────────────────────────────────────────────────────────────────────────── */
 
 static int64_t count_nothing(void *context, TampText text) {
@@ -579,6 +594,7 @@ int main(void) {
   test_recognition();
   test_pieces();
   test_digest();
+  test_ids();
   test_faults();
   return test_end();
 }
