@@ -61,10 +61,45 @@ function jsonLines(text) {
 
 const oneSentence = (message) => message.replace(/\s+/g, ' ').replace(/\.$/, '').slice(0, 160);
 
-/** Does this look like one of the formats where a message has a role? Only used to say what a list is before the core decides. */
+/** Names of formats, as people know them. */
+export const FORMAT_NAMES = new Map([
+  ['ag-ui', 'AG-UI'], ['openai', 'OpenAI'], ['anthropic', 'Anthropic'], ['ai-sdk-ui', 'AI SDK (UI messages)'], ['ai-sdk-model', 'AI SDK (model messages)'],
+  ['pydantic-ai', 'pydantic-ai'], ['agent-framework', 'agent-framework'], ['claude-code', 'Claude Code'], ['codex', 'Codex'],
+]);
+
+/** What only one format has, the more particular ones first. */
+const SIGNS = [
+  ['claude-code', (m) => typeof m.sessionId === 'string' && typeof m.type === 'string' && 'message' in m],
+  ['codex', (m) => (m.type === 'response_item' || m.type === 'session_meta') && typeof m.payload === 'object'],
+  ['pydantic-ai', (m) => (m.kind === 'request' || m.kind === 'response') && Array.isArray(m.parts)],
+  ['agent-framework', (m) => typeof m.role === 'string' && Array.isArray(m.contents)],
+  ['ai-sdk-ui', (m) => typeof m.role === 'string' && Array.isArray(m.parts)],
+  ['anthropic', (m) => Array.isArray(m.content) && m.content.some((part) => part?.type === 'tool_use' || part?.type === 'tool_result')],
+  ['ai-sdk-model', (m) => Array.isArray(m.content) && m.content.some((part) => part?.type === 'tool-call' || part?.type === 'tool-result')],
+  ['openai', (m) => Array.isArray(m.tool_calls) || typeof m.tool_call_id === 'string'],
+  ['ag-ui', (m) => Array.isArray(m.toolCalls) || typeof m.toolCallId === 'string' || m.role === 'activity' || m.role === 'reasoning'],
+];
+
+/** The format of a list, by what only that format has; AG-UI messages have ids, where nothing else tells. */
 export function guessFormat(messages) {
-  const has = (test) => messages.some((message) => typeof message === 'object' && message !== null && test(message));
-  if (has((m) => Array.isArray(m.tool_calls) || typeof m.tool_call_id === 'string')) return 'openai';
-  if (has((m) => Array.isArray(m.toolCalls) || typeof m.toolCallId === 'string' || m.role === 'activity')) return 'ag-ui';
-  return has((m) => typeof m.id === 'string') ? 'ag-ui' : 'openai';
+  const objects = messages.filter((message) => typeof message === 'object' && message !== null);
+  for (const [format, sign] of SIGNS) if (objects.some(sign)) return format;
+  return objects.some(({ id }) => typeof id === 'string') ? 'ag-ui' : 'openai';
+}
+
+/** Throws a FileProblem when the core at hand does not read this format. */
+export function checkFormat(tamp, format) {
+  try {
+    tamp.inspect([], { format });
+  } catch {
+    const readable = [...FORMAT_NAMES].filter(([name]) => {
+      try {
+        tamp.inspect([], { format: name });
+        return true;
+      } catch {
+        return false;
+      }
+    }).map(([, name]) => name);
+    throw new FileProblem(`This looks like a transcript of ${FORMAT_NAMES.get(format)}, which this version cannot trim yet. It reads ${readable.join(', ')}.`);
+  }
 }

@@ -11,10 +11,9 @@ import { applyStory, readStory } from './story.js';
 import { needsModel } from './strategies.js';
 import { tabs } from './tabs.js';
 import { Timeline } from './timeline.js';
-import { FileProblem, guessFormat, parseTranscript } from './transcript.js';
+import { FORMAT_NAMES, FileProblem, checkFormat, guessFormat, parseTranscript } from './transcript.js';
 import { validate } from './validator.js';
 
-const FORMATS = { 'ag-ui': 'AG-UI', openai: 'OpenAI' };
 const SAMPLE_NAME = 'sample.json';
 const SAMPLE_TITLE = 'The sample: a coding agent hunts down a duplicate mail';
 
@@ -132,6 +131,7 @@ class Trimmer {
     try {
       const { messages, container, key } = parseTranscript(bytes);
       const format = guessFormat(messages);
+      checkFormat(this.#tamp, format);
       this.#story = readStory(this.#tamp, messages, format);
       this.#file = { name, title, bytes, container, key, format };
       opened.set(this.#file, this.#story);
@@ -143,7 +143,7 @@ class Trimmer {
     $('#source-name').textContent = title;
     const broken = inspection.problems.length;
     $('#source-facts').textContent = [
-      FORMATS[this.#file.format] ?? this.#file.format,
+      FORMAT_NAMES.get(this.#file.format),
       plural(inspection.messages, 'message'),
       plural(inspection.turns, 'turn'),
       plural(inspection.tokens, 'token'),
@@ -165,7 +165,10 @@ class Trimmer {
   /** What went wrong with a file, and what to do about it. */
   #sentence(error, name) {
     if (error instanceof FileProblem) return `${name}: ${error.message}`;
-    if (error instanceof MessageError) return `${name}: ${error.message}${/[.!?]$/.test(error.message) ? '' : '.'} Message ${error.index + 1} of the file has to be put right, or taken out, first.`;
+    if (error instanceof MessageError && error.index >= 0) {
+      // The core counts from 0, people from 1.
+      return `${name}: ${error.message.replace(/^Message \d+\b/, `Message ${error.index + 1} of the list`)} Put it right or take it out, and open the file again.`;
+    }
     return `${name} could not be trimmed: ${error.message}`;
   }
 
@@ -230,6 +233,9 @@ class Trimmer {
     $('#stat-valid-note').textContent = verdict.ok ? (report.fits ? 'every call has its result' : report.reason ?? 'the budget could not be met') : verdict.problem;
     $('#stat-time').textContent = milliseconds(took);
     $('#download').disabled = false;
+    const notice = $('#result-notice');
+    notice.hidden = compaction.changed;
+    if (!compaction.changed) notice.textContent = report.fits ? 'Nothing has to go: this transcript is below every limit of the policy. Lower its numbers to see what would go first.' : 'Nothing may go: all of it is protected.';
     this.#reportText.textContent = reportText(this.#file.name, compaction, this.#policy);
     this.#reportJson.textContent = JSON.stringify(report, null, 2);
     this.#code.show(this.#lines());

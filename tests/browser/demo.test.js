@@ -158,7 +158,7 @@ test('every file a visitor can get wrong is answered with a sentence, and the la
     [jsonFile('empty.json', ''), /This file is empty/],
     [jsonFile('none.json', '[]'), /nothing to trim/],
     [jsonFile('object.json', { settings: true }), /without a list of messages/],
-    [jsonFile('numbers.json', [{ id: 'u', role: 'user', content: 'q' }, 42]), /Message 2 of the file/],
+    [jsonFile('numbers.json', [{ id: 'u', role: 'user', content: 'q' }, 42]), /Message 2 of the list.*Put it right/],
     [{ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]) }, /not text in UTF-8/],
   ];
   for (const [file, sentence] of cases) {

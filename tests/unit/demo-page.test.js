@@ -6,7 +6,7 @@ import { literal } from '../../demo/code.js';
 import { describe, preview } from '../../demo/describe.js';
 import { bytes, oneLine, visible } from '../../demo/format.js';
 import { keysOf, newStep, PRESETS, STRATEGIES, strategiesIn } from '../../demo/strategies.js';
-import { FileProblem, guessFormat, parseTranscript } from '../../demo/transcript.js';
+import { checkFormat, FileProblem, guessFormat, parseTranscript } from '../../demo/transcript.js';
 import { validate } from '../../demo/validator.js';
 
 const encode = (text) => new TextEncoder().encode(text);
@@ -57,6 +57,25 @@ test('a transcript may be a list, a list in an object, or a message a line', () 
   assert.equal(parseTranscript(encode('[{"role":"user","content":"q"}]')).container, 'json-array');
   assert.deepEqual(parseTranscript(encode('{"model":"m","messages":[{"role":"user","content":"q"}]}')).key, 'messages');
   assert.equal(parseTranscript(encode('{"role":"user","content":"q"}\r\n{"role":"assistant","content":"a"}\n')).container, 'jsonl');
+});
+
+test('a format is known by what only that format has', () => {
+  const cases = {
+    'ag-ui': [{ id: 'a', role: 'assistant', toolCalls: [] }],
+    openai: [{ role: 'user', content: 'q' }],
+    anthropic: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x' }] }],
+    'ai-sdk-ui': [{ id: 'a', role: 'user', parts: [] }],
+    'pydantic-ai': [{ kind: 'request', parts: [] }],
+    'claude-code': [{ type: 'user', sessionId: 's', message: { role: 'user', content: 'q' } }],
+    codex: [{ type: 'response_item', payload: {} }],
+  };
+  for (const [format, messages] of Object.entries(cases)) assert.equal(guessFormat(messages), format);
+});
+
+test('a format the core does not read is named, with those it does', () => {
+  const tamp = { inspect: (_messages, { format }) => { if (format !== 'openai' && format !== 'ag-ui') throw new Error('unknown format'); } };
+  checkFormat(tamp, 'openai');
+  assert.throws(() => checkFormat(tamp, 'codex'), (error) => error instanceof FileProblem && /Codex.*cannot trim yet\. It reads AG-UI, OpenAI\.$/.test(error.message));
 });
 
 test('no value in place of a message stops it from being shown', () => {
