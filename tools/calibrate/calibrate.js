@@ -49,10 +49,10 @@ function header(machine, costs) {
     return rows.join('\n');
   };
   const rows = machine.states.map((name, state) => {
-    const from = /** @type {number} */ (machine.row[state]) * UNIT;
+    const from = machine.row[state] * UNIT;
     const values = [];
-    for (let cell = from; cell < from + /** @type {number} */ (machine.width[state]); cell++) {
-      values.push((/** @type {number} */ (next[cell]) << 8) | /** @type {number} */ (costs[cell]));
+    for (let cell = from; cell < from + machine.width[state]; cell++) {
+      values.push((next[cell] << 8) | costs[cell]);
     }
     return `  /* ${machine.row[state]}: ${name.replace('*/', '* /')} */\n${lines(values, 12, hex)}`;
   });
@@ -105,7 +105,7 @@ function report(machine, costs, corpora) {
   const walk = walker(machine);
   const estimate = (/** @type {string} */ text) => {
     let cost = 0;
-    walk(Buffer.from(text), (cell) => (cost += /** @type {number} */ (costs[cell])));
+    walk(Buffer.from(text), (cell) => (cost += costs[cell]));
     return Math.max(1, Math.floor((cost + SCALE / 2) / SCALE));
   };
   const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -146,8 +146,8 @@ function main() {
     const texts = corpora.flatMap((corpus) => {
       const pieces = corpus.fit.flatMap((text) => [...samples(text)]).map((text) => ({ bytes: Buffer.from(text), tokens: exact(text), weight: 0 }));
       const total = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
-      // every corpus weighs the same however much of it there is, and relative errors count
-      for (const piece of pieces) piece.weight = ((corpus.required ? 1 : 0.5) * 1e5) / total / Math.max(piece.tokens, 3);
+      // a corpus weighs the same however much of it there is, and relative errors count
+      for (const piece of pieces) piece.weight = (corpus.weight * 1e5) / total / Math.max(piece.tokens, 3);
       return pieces;
     });
     costs = fit(machine, texts, SCALE);

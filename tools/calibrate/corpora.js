@@ -32,6 +32,7 @@ const modules = join(repository, 'node_modules');
  * @typedef {object} Corpus
  * @property {string} name
  * @property {boolean} required whether the accuracy target names it
+ * @property {number} weight in the fit
  * @property {string[]} fit texts to fit on
  * @property {string[]} held texts to judge by, of other files or other parts of the same file
  * @property {string[]} sources what it was read from, with sizes
@@ -141,9 +142,23 @@ function englishLines() {
   return english;
 }
 
-/** @param {RegExp} [script] lines of prose must have some of it */
-const translated = (script) => (/** @type {string} */ text) =>
-  text.split('\n').filter((line) => line.length > 20 && !englishLines().has(line.trim()) && (!script || script.test(line))).join('\n');
+/**
+ * Keeps the lines of a text that are prose of a language, each once: no names and addresses, none of the
+ * lines that every page of a manual has, and nothing that is still in English.
+ * @param {Set<string>} original lines that do not count
+ * @param {RegExp} [script] what a line must have some of
+ */
+function lines(original, script) {
+  /** @type {Set<string>} */
+  const seen = new Set();
+  return (/** @type {string} */ text) =>
+    text.split('\n').filter((line) => {
+      const known = line.trim();
+      if (known.length < 20 || known.includes('@') || original.has(known) || seen.has(known) || (script && !script.test(line))) return false;
+      seen.add(known);
+      return true;
+    }).join('\n');
+}
 
 /**
  * One place a corpus is read from.
@@ -196,7 +211,7 @@ const made = (from, limit, texts) => ({ from, limit, texts });
  * @returns {Source[]}
  */
 function prose({ locale, udhr, handbook, help, typescript, fortunes: jokes, emoji, script }) {
-  const own = locale === 'en' ? (/** @type {string} */ text) => text : translated(script ? new RegExp(script, 'u') : undefined);
+  const own = lines(locale === 'en' ? new Set() : englishLines(), script ? new RegExp(script, 'u') : undefined);
   const page = (/** @type {string} */ html) => own(plain(html));
   const language = locale.split('_')[0] ?? locale;
   /** @type {Source[]} */
@@ -253,6 +268,7 @@ const compactJson = (text) => JSON.stringify(JSON.parse(text));
 /** @returns {{name: string, required: boolean, sources: Source[]}[]} */
 function plan() {
   const shared = join(repository, '../shared/data');
+  const proper = lines(new Set());
   const go = '/usr/share/go-1.19/src';
   const musl = '/usr/share/emscripten/system/lib/libc/musl/src';
   /** @param {string} name @param {...Source} sources */
@@ -262,18 +278,20 @@ function plan() {
   return [
     required('English',
       ...prose({ locale: 'en', udhr: 'eng', handbook: 'en-US', help: 'en-US', emoji: 'en' }),
-      tree('/usr/share/help/C', /\.page$/, 120_000, plain),
+      tree('/usr/share/help/C', /\.page$/, 120_000, (xml) => proper(plain(xml))),
       tree('/usr/share/games/fortunes', /fortunes\/(?!definizioni|formiche|italia|ascii-art)[a-z-]+$/, 120_000, fortunes),
       tree('/usr/share/doc/jargon-text', /jargon\.txt\.gz$/, 100_000),
       tree('/usr/share/man/man1', /\.gz$/, 60_000, manual)),
-    required('C', tree('/usr/include', /\.h$/, 200_000), tree(musl, /\.c$/, 200_000), tree(join(repository, 'src'), /\.c$/, 60_000),
+    required('C', tree('/usr/include', /\.h$/, 200_000), tree(musl, /\.c$/, 200_000),
       tree('/usr/share/emscripten/system/lib', /(?<!musl.*)\.(c|cpp)$/, 160_000)),
     required('TypeScript', tree(modules, /(?<!lib\..*)\.d\.ts$/, 200_000), tree(modules, /(?<!\.d)\.ts$/, 300_000),
       tree(join(modules, 'typescript/lib'), /lib\..*\.d\.ts$/, 60_000)),
     required('JavaScript', tree(modules, /(?<!\.min)\.(m|c)?js$/, 300_000, (text) => (/[^\n]{1000}/.test(text) ? '' : text))),
     required('Python', tree('/usr/lib/python3.11', /\.py$/, 300_000), tree('/usr/lib/python3', /\.py$/, 100_000)),
     required('JSON', tree(modules, JSON_FILES, 200_000, (text) => (text.includes('\n  ') ? text : '')),
-      tree(repository, /main\/package-lock\.json$/, 40_000), tree('/usr/share/iso-codes/json', /\.json$/, 60_000),
+      made('package-lock.json', 40_000, function* () {
+        yield readFileSync(join(repository, 'package-lock.json'), 'utf8');
+      }), tree('/usr/share/iso-codes/json', /\.json$/, 60_000),
       tree(shared, /\.json$/, 60_000, (text) => JSON.stringify(JSON.parse(text), null, 2))),
     required('minified JSON', tree(modules, JSON_FILES, 120_000, compactJson), tree('/usr/share/iso-codes/json', /\.json$/, 40_000, compactJson),
       tree(shared, /\.jsonl$/, 120_000), tree(shared, /transcripts.*\.json$|event-logs.*\.json$/, 100_000, compactJson)),
@@ -313,13 +331,13 @@ function plan() {
     besides('Finnish', ...prose({ locale: 'fi', udhr: 'fin', emoji: 'fi' })),
     besides('Swedish', ...prose({ locale: 'sv', udhr: 'swe', handbook: 'sv-SE', emoji: 'sv' })),
     besides('Indonesian', ...prose({ locale: 'id', udhr: 'ind', handbook: 'id-ID' })),
-    besides('Romanian', ...prose({ locale: 'ro', udhr: 'ron', handbook: 'ro-RO' })),
+    besides('Romanian', ...prose({ locale: 'ro', udhr: 'ron_2006', handbook: 'ro-RO' })),
     besides('Go', tree(go, /\.go$/, 300_000)),
-    besides('shell', tree('/usr', /\.sh$/, 150_000), tree('/etc/init.d', /./, 40_000)),
+    besides('shell', tree('/usr/share', /\.sh$/, 150_000), tree('/etc/init.d', /./, 40_000)),
     besides('Perl', tree('/usr/share/perl5', /\.p[ml]$/, 150_000)),
     besides('HTML', tree('/usr/share/doc/debian-handbook/html/en-US', /\.html$/, 80_000), tree('/usr/share/doc', /en.*\.html$/, 120_000)),
-    besides('CSS', tree('/usr', /(?<!\.min)\.css$/, 100_000)),
-    besides('YAML', tree('/usr', /\.ya?ml$/, 100_000), tree(modules, /\.ya?ml$/, 60_000)),
+    besides('CSS', tree('/usr/share', /(?<!\.min)\.css$/, 100_000)),
+    besides('YAML', tree('/usr/share', /\.ya?ml$/, 100_000), tree(modules, /\.ya?ml$/, 60_000)),
     besides('XML', tree('/usr/share/help/C', /\.page$/, 60_000), tree('/usr/share/mime', /\.xml$/, 60_000), tree('/usr/share/iso-codes', /\.xml$/, 20_000)),
   ];
 }
@@ -346,7 +364,7 @@ export function collect(report) {
   const corpora = [];
   for (const { name, required, sources } of plan()) {
     /** @type {Corpus} */
-    const corpus = { name, required, fit: [], held: [], sources: [] };
+    const corpus = { name, required, weight: name === 'English' ? 3 : required ? 1 : 0.5, fit: [], held: [], sources: [] };
     const seen = new Set();
     for (const source of sources) {
       let size = 0;

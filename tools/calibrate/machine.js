@@ -135,7 +135,7 @@ export function machine() {
     const [kind, name = ''] = /** @type {[string, string?]} */ ((columns[index] ?? 'mark .').split(' '));
     const blank = state.startsWith('space');
     switch (kind) {
-      case 'letter': return letterRow.get(name[0] ?? '') ?? '';
+      case 'letter': return /^(letter|capital|first|accented)/.test(state) ? letterRow.get(name[0] ?? '') ?? '' : 'first letter';
       case 'capital': return state.startsWith('capital') ? 'capitals' : 'capital';
       case 'digit': return state === 'digit 1' ? 'digit 2' : state === 'digit 2' ? 'digit 3' : 'digit 1';
       case 'space': return state.startsWith('line') || state === 'tab' ? 'space at line' : blank ? (state === 'spaces 2' || state === 'spaces 3' ? 'spaces 3' : 'spaces 2') : 'space';
@@ -153,7 +153,7 @@ export function machine() {
   /** @type {number[][]} */
   const next = [];
   for (let state = 0; state < states.length; state++) {
-    const name = /** @type {string} */ (states[state]);
+    const name = states[state];
     const step = inside[name];
     next.push(span(0, columns.length - 1).map((index) => {
       const target = step ? step[1](index) : outside(name, index);

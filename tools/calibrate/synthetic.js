@@ -18,7 +18,7 @@ function random(seed) {
 const bytes = (next, length) => Buffer.from(Array.from({ length }, () => Math.floor(next() * 256)));
 
 /** @template T @param {() => number} next @param {readonly T[]} items @returns {T} */
-const pick = (next, items) => /** @type {T} */ (items[Math.floor(next() * items.length)]);
+const pick = (next, items) => items[Math.floor(next() * items.length)];
 
 /** @param {() => number} next */
 const uuid = (next) => bytes(next, 16).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
