@@ -1,9 +1,10 @@
 /* Arenas over one resize function (memory.h).
  *
- * Two kinds of chunk are in the list of chunks, newest first. Pieces are cut from *regular* chunks, which
- * grow with the arena. A piece that would waste the rest of one gets a chunk of its own, linked behind the
- * newest regular chunk, which stays in use. So that a reset knows which of those came after a mark, each
- * one takes a sliver of the regular chunk and remembers where that ended (`stamp`). */
+ * Two kinds of chunk are in the list of chunks, newest first. Pieces are cut from *regular* chunks,
+ * which grow with the arena. A piece that would waste the rest of one gets a chunk of its own,
+ * linked behind the newest regular chunk, which stays in use. So that a reset knows which of those
+ * came after a mark, each one takes a sliver of the regular chunk and remembers where that ended
+ * (`stamp`). */
 #include "memory.h"
 
 #include <stdbool.h>
@@ -179,8 +180,10 @@ TampStatus tamp_arena_grow(TampArena *arena, void **items, uint32_t *capacity, s
     block->newer = NULL;
     block->older = arena->arrays;
   }
-  if (block->newer != NULL) block->newer->older = block;
-  else arena->arrays = block;
+  if (block->newer != NULL)
+    block->newer->older = block;
+  else
+    arena->arrays = block;
   if (block->older != NULL) block->older->newer = block;
   *items = block_bytes(block);
   *capacity = (uint32_t)count;
@@ -190,8 +193,10 @@ TampStatus tamp_arena_grow(TampArena *arena, void **items, uint32_t *capacity, s
 void tamp_arena_drop(TampArena *arena, void *items) {
   if (items == NULL) return;
   TampBlock *block = block_of(items);
-  if (block->newer != NULL) block->newer->older = block->older;
-  else arena->arrays = block->older;
+  if (block->newer != NULL)
+    block->newer->older = block->older;
+  else
+    arena->arrays = block->older;
   if (block->older != NULL) block->older->newer = block->newer;
   free_block(arena, block);
 }

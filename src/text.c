@@ -8,8 +8,8 @@ typedef struct Range {
   uint16_t last;
 } Range;
 
-/* Characters that never begin a cluster: general category M, Grapheme_Extend, Emoji_Modifier, Thai and Lao
- * AM, of Unicode 17. Gaps of unassigned code points inside a block are closed. */
+/* Characters that never begin a cluster: general category M, Grapheme_Extend, Emoji_Modifier, Thai
+ * and Lao AM, of Unicode 17. Gaps of unassigned code points inside a block are closed. */
 static const Range extending[] = {
     {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x05bf, 0x05bf}, {0x05c1, 0x05c2},
     {0x05c4, 0x05c5}, {0x05c7, 0x05c7}, {0x0610, 0x061a}, {0x064b, 0x065f}, {0x0670, 0x0670},
@@ -76,8 +76,10 @@ static bool is_in(uint32_t code, const Range *ranges, size_t count) {
   size_t high = count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (code > ranges[middle].last) low = middle + 1;
-    else high = middle;
+    if (code > ranges[middle].last)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < count && code >= ranges[low].first;
 }
@@ -104,7 +106,8 @@ static bool is_leading_jamo(uint32_t code) {
   return (code >= 0x1100 && code <= 0x115f) || (code >= 0xa960 && code <= 0xa97c);
 }
 
-/* Vowels and final consonants, which need not be told apart: where one may not follow is no Korean text. */
+/* Vowels and final consonants, which need not be told apart: where one may not follow is no Korean
+ * text. */
 static bool is_following_jamo(uint32_t code) {
   return (code >= 0x1160 && code <= 0x11ff) || (code >= 0xd7b0 && code <= 0xd7fb);
 }
@@ -113,8 +116,8 @@ static bool is_hangul(uint32_t code) {
   return (code >= 0xac00 && code <= 0xd7a3) || is_leading_jamo(code) || is_following_jamo(code);
 }
 
-/* The viramas that join two consonants to one conjunct: Devanagari, Bengali, Gujarati, Oriya, Telugu and
- * Malayalam. */
+/* The viramas that join two consonants to one conjunct: Devanagari, Bengali, Gujarati, Oriya,
+ * Telugu and Malayalam. */
 static bool is_linker(uint32_t code) {
   return code == 0x94d || code == 0x9cd || code == 0xacd || code == 0xb4d || code == 0xc4d ||
          code == 0xd4d;
@@ -174,7 +177,8 @@ size_t tamp_text_characters(TampText text) {
   return tamp_scan_characters(text.bytes, text.bytes + text.length);
 }
 
-/* Characters are counted by blocks while more than a block of them is wanted: no block has more than bytes. */
+/* Characters are counted by blocks while more than a block of them is wanted: no block has more
+ * than bytes. */
 #define BLOCK 64
 
 size_t tamp_text_head(TampText text, size_t characters) {
@@ -202,7 +206,8 @@ size_t tamp_text_tail(TampText text, size_t characters) {
   for (; characters > BLOCK && at - first >= BLOCK; at -= BLOCK) {
     characters -= tamp_scan_characters(at - BLOCK, at);
   }
-  /* Each character counts at its first byte, so behind the last one that counts stands its beginning. */
+  /* Each character counts at its first byte, so behind the last one that counts stands its
+   * beginning. */
   for (const uint8_t *lead = at; lead > first && characters > 0;) {
     lead--;
     if ((*lead & 0xc0) == 0x80) continue;
@@ -250,14 +255,15 @@ bool tamp_text_equal(TampText a, TampText b) {
   return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
-/* --- Hash --------------------------------------------------------------------------------------------- */
+/* --- Hash */
 
 /* Odd constants with about as many ones as zeros; nothing else is asked of them. */
 #define MIX_A UINT64_C(0x9e3779b97f4a7c15)
 #define MIX_B UINT64_C(0xd6e8feb86659fd93)
 #define MIX_C UINT64_C(0xa5a3564e27f8862b)
 
-/* Both halves of the 128-bit product, added without carry: every bit of either factor reaches every bit. */
+/* Both halves of the 128-bit product, added without carry: every bit of either factor reaches every
+ * bit. */
 static uint64_t fold(uint64_t a, uint64_t b) {
   const uint64_t a_low = a & UINT32_MAX, a_high = a >> 32;
   const uint64_t b_low = b & UINT32_MAX, b_high = b >> 32;
@@ -282,7 +288,8 @@ static uint64_t load(const uint8_t *at, size_t count) {
 uint64_t tamp_text_hash(TampText text, uint64_t seed) {
   const uint8_t *at = text.bytes;
   size_t left = text.length;
-  /* Both factors depend on the seed, and so no choice of bytes makes one of them 0 for every seed. */
+  /* Both factors depend on the seed, and so no choice of bytes makes one of them 0 for every seed.
+   */
   const uint64_t key = fold(seed ^ MIX_A, MIX_B) ^ seed;
   uint64_t state = fold(key ^ (uint64_t)left, MIX_C);
   for (; left > 16; left -= 16, at += 16) {

@@ -1,5 +1,5 @@
-/* The reader of cursor.h. A fault's offset is that of the first byte that cannot stand where it does: the
- * text up to it is the beginning of some JSON text, one byte more is not. */
+/* The reader of cursor.h. A fault's offset is that of the first byte that cannot stand where it
+ * does: the text up to it is the beginning of some JSON text, one byte more is not. */
 #include "cursor.h"
 
 #include "pass.h"
@@ -43,7 +43,7 @@ static const uint8_t *fail_json(TampCursor *cursor, const uint8_t *at, const cha
   return fail(cursor, TAMP_BAD_JSON, at, reason);
 }
 
-/* --- Tokens: each takes the position of the first byte and gives that behind the token, or NULL -------- */
+/* --- Tokens: each takes the position of the first byte and gives that behind the token, or NULL */
 
 static const char unterminated[] = "the string does not end";
 
@@ -53,23 +53,23 @@ static const uint8_t *check_escape(TampCursor *cursor, const uint8_t *at) {
   at++;
   if (at == end) return fail_json(cursor, at, unterminated);
   switch (*at) {
-    case '"':
-    case '\\':
-    case '/':
-    case 'b':
-    case 'f':
-    case 'n':
-    case 'r':
-    case 't':
-      return at + 1;
-    case 'u':
-      at++;
-      for (int digit = 0; digit < 4; digit++, at++) {
-        if (at == end || !is_hex(*at)) return fail_json(cursor, at, "expected four hex digits");
-      }
-      return at;
-    default:
-      return fail_json(cursor, at, "no such escape");
+  case '"':
+  case '\\':
+  case '/':
+  case 'b':
+  case 'f':
+  case 'n':
+  case 'r':
+  case 't':
+    return at + 1;
+  case 'u':
+    at++;
+    for (int digit = 0; digit < 4; digit++, at++) {
+      if (at == end || !is_hex(*at)) return fail_json(cursor, at, "expected four hex digits");
+    }
+    return at;
+  default:
+    return fail_json(cursor, at, "no such escape");
   }
 }
 
@@ -88,7 +88,8 @@ static const uint8_t *check_string(TampCursor *cursor, const uint8_t *at, uint8_
   if (high) {
     const uint8_t *const valid = tamp_utf8_valid(first, at);
     bool whole;
-    if (valid < at) return fail_json(cursor, valid + tamp_utf8_prefix(valid, at, &whole), "not UTF-8");
+    if (valid < at)
+      return fail_json(cursor, valid + tamp_utf8_prefix(valid, at, &whole), "not UTF-8");
   }
   if (cursor->status != TAMP_OK) return NULL;
   if (at == end) return fail_json(cursor, at, unterminated);
@@ -101,8 +102,8 @@ static const uint8_t *check_raw(TampCursor *cursor, const uint8_t *at, uint8_t *
   const TampText payload = tamp_pass_payload(at, end);
   *flags |= TAMP_VALUE_RAW;
   if (end - at < (ptrdiff_t)TAMP_RAW_HEADER) return fail_json(cursor, end, unterminated);
-  const uint32_t claimed = (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 |
-                           (uint32_t)at[4] << 24;
+  const uint32_t claimed =
+      (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 | (uint32_t)at[4] << 24;
   if (payload.length != claimed) return fail_json(cursor, end, unterminated);
   return payload.bytes + payload.length;
 }
@@ -143,44 +144,44 @@ static const uint8_t *check_number(TampCursor *cursor, const uint8_t *at) {
   return at;
 }
 
-/* --- Values ------------------------------------------------------------------------------------------- */
+/* --- Values */
 
 /* Anything but an array or object. */
 static const uint8_t *check_scalar(TampCursor *cursor, const uint8_t *at, TampValue *out) {
   switch (at == limit(cursor) ? 0 : *at) {
-    case '"':
+  case '"':
+    out->type = TAMP_JSON_STRING;
+    return check_string(cursor, at, &out->flags);
+  case '-':
+  case '0':
+  case '1':
+  case '2':
+  case '3':
+  case '4':
+  case '5':
+  case '6':
+  case '7':
+  case '8':
+  case '9':
+    out->type = TAMP_JSON_NUMBER;
+    return check_number(cursor, at);
+  case 't':
+    out->type = TAMP_JSON_TRUE;
+    return check_literal(cursor, at, "true");
+  case 'f':
+    out->type = TAMP_JSON_FALSE;
+    return check_literal(cursor, at, "false");
+  case 'n':
+    out->type = TAMP_JSON_NULL;
+    return check_literal(cursor, at, "null");
+  case TAMP_RAW_STRING:
+    if (cursor->raw) {
       out->type = TAMP_JSON_STRING;
-      return check_string(cursor, at, &out->flags);
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9':
-      out->type = TAMP_JSON_NUMBER;
-      return check_number(cursor, at);
-    case 't':
-      out->type = TAMP_JSON_TRUE;
-      return check_literal(cursor, at, "true");
-    case 'f':
-      out->type = TAMP_JSON_FALSE;
-      return check_literal(cursor, at, "false");
-    case 'n':
-      out->type = TAMP_JSON_NULL;
-      return check_literal(cursor, at, "null");
-    case TAMP_RAW_STRING:
-      if (cursor->raw) {
-        out->type = TAMP_JSON_STRING;
-        return check_raw(cursor, at, &out->flags);
-      }
-      break;
-    default:
-      break;
+      return check_raw(cursor, at, &out->flags);
+    }
+    break;
+  default:
+    break;
   }
   return fail_json(cursor, at, "expected a value");
 }
@@ -203,7 +204,8 @@ static const uint8_t *check_name(TampCursor *cursor, const uint8_t *at, TampValu
   return skip_white(at + 1, end);
 }
 
-/* An array or object with all that is in it. Levels are bits, so the stack is the same for any nesting. */
+/* An array or object with all that is in it. Levels are bits, so the stack is the same for any
+ * nesting. */
 static const uint8_t *check_container(TampCursor *cursor, const uint8_t *at) {
   const uint8_t *const end = limit(cursor);
   const uint32_t levels = TAMP_MAX_DEPTH - cursor->depth;
@@ -349,7 +351,7 @@ bool tamp_cursor_member(TampCursor *cursor, TampValue *name) {
   return true;
 }
 
-/* --- Named members ------------------------------------------------------------------------------------ */
+/* --- Named members */
 
 static void clear_values(TampValue *out, size_t count) {
   for (size_t i = 0; i < count; i++) out[i] = (TampValue){0};
@@ -405,7 +407,7 @@ bool tamp_cursor_members(TampCursor *cursor, const TampText *names, size_t count
   return true;
 }
 
-/* --- Checked text ------------------------------------------------------------------------------------- */
+/* --- Checked text */
 
 static const uint8_t *pass_container(const uint8_t *at, const uint8_t *end) {
   size_t level = 0;
@@ -434,31 +436,31 @@ const uint8_t *tamp_pass_value(const uint8_t *at, const uint8_t *end, TampValue 
   const uint8_t *const first = at;
   bool escaped = false;
   switch (at == end ? 0 : *at) {
-    case '{':
-    case '[':
-      out->type = *at == '{' ? TAMP_JSON_OBJECT : TAMP_JSON_ARRAY;
-      at = pass_container(at, end);
-      break;
-    case '"':
-      out->type = TAMP_JSON_STRING;
-      at = tamp_pass_string(at, end, &escaped);
-      if (escaped) out->flags = TAMP_VALUE_ESCAPED;
-      break;
-    case TAMP_RAW_STRING: {
-      const TampText payload = tamp_pass_payload(at, end);
-      out->type = TAMP_JSON_STRING;
-      out->flags = TAMP_VALUE_RAW;
-      at = payload.bytes + payload.length;
-      break;
-    }
-    default:
-      out->type = at == end    ? TAMP_JSON_NOTHING
-                  : *at == 't' ? TAMP_JSON_TRUE
-                  : *at == 'f' ? TAMP_JSON_FALSE
-                  : *at == 'n' ? TAMP_JSON_NULL
-                               : TAMP_JSON_NUMBER;
-      while (at < end && *at != ',' && *at != ']' && *at != '}' && !is_white(*at)) at++;
-      break;
+  case '{':
+  case '[':
+    out->type = *at == '{' ? TAMP_JSON_OBJECT : TAMP_JSON_ARRAY;
+    at = pass_container(at, end);
+    break;
+  case '"':
+    out->type = TAMP_JSON_STRING;
+    at = tamp_pass_string(at, end, &escaped);
+    if (escaped) out->flags = TAMP_VALUE_ESCAPED;
+    break;
+  case TAMP_RAW_STRING: {
+    const TampText payload = tamp_pass_payload(at, end);
+    out->type = TAMP_JSON_STRING;
+    out->flags = TAMP_VALUE_RAW;
+    at = payload.bytes + payload.length;
+    break;
+  }
+  default:
+    out->type = at == end    ? TAMP_JSON_NOTHING
+                : *at == 't' ? TAMP_JSON_TRUE
+                : *at == 'f' ? TAMP_JSON_FALSE
+                : *at == 'n' ? TAMP_JSON_NULL
+                             : TAMP_JSON_NUMBER;
+    while (at < end && *at != ',' && *at != ']' && *at != '}' && !is_white(*at)) at++;
+    break;
   }
   out->length = (uint32_t)(at - first);
   return at;

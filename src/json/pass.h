@@ -1,5 +1,5 @@
-/* Passing over JSON text that a cursor has checked: no grammar, only where things end. Memory safe on any
- * bytes; what it says is right only for checked ones. */
+/* Passing over JSON text that a cursor has checked: no grammar, only where things end. Memory safe
+ * on any bytes; what it says is right only for checked ones. */
 #ifndef TAMP_JSON_PASS_H
 #define TAMP_JSON_PASS_H
 
@@ -9,14 +9,15 @@
 /* The payload of the raw string at `at` (its 0x01), cut where [at, end) ends. */
 static inline TampText tamp_pass_payload(const uint8_t *at, const uint8_t *end) {
   if (end - at < (ptrdiff_t)TAMP_RAW_HEADER) return (TampText){end, 0};
-  const uint32_t length = (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 |
-                          (uint32_t)at[4] << 24;
+  const uint32_t length =
+      (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 | (uint32_t)at[4] << 24;
   const size_t left = (size_t)(end - at) - TAMP_RAW_HEADER;
   return (TampText){at + TAMP_RAW_HEADER, length < left ? length : left};
 }
 
 /* Behind the string whose opening quote is at `at`. Sets `*escaped` when it has a backslash. */
-static inline const uint8_t *tamp_pass_string(const uint8_t *at, const uint8_t *end, bool *escaped) {
+static inline const uint8_t *tamp_pass_string(const uint8_t *at, const uint8_t *end,
+                                              bool *escaped) {
   bool high = false;
   at++;
   for (;;) {

@@ -1,8 +1,9 @@
-/* The splitter is two machines. LINES looks for line ends. WALK is a strict reader of JSON that can stop at
- * any byte: what it needs to go on is in its fields, and its grammar is the cursor's.
+/* The splitter is two machines. LINES looks for line ends. WALK is a strict reader of JSON that can
+ * stop at any byte: what it needs to go on is in its fields, and its grammar is the cursor's.
  *
- * WALK knows the way to a list as a chain of nodes. As long as the open containers are on it (`known` of
- * `level`), names are compared; in the list, elements are records; what is deeper is only checked. */
+ * WALK knows the way to a list as a chain of nodes. As long as the open containers are on it
+ * (`known` of `level`), names are compared; in the list, elements are records; what is deeper is
+ * only checked. */
 #include "splitter.h"
 
 #include "cursor.h"
@@ -39,7 +40,7 @@ enum {
 /* TOKEN_STRING: nothing, behind a backslash, or as many hex digits to come. */
 enum { ESCAPE_NONE = 0, ESCAPE_DIGITS = 4, ESCAPE_BEGUN = 5 };
 
-/* --- Where lists are ---------------------------------------------------------------------------------- */
+/* --- Where lists are */
 
 enum {
   NODE_NONE = 0,
@@ -93,8 +94,8 @@ static const Way ways[] = {
     {NODE_CHAT, NODE_LIST + 8, TAMP_TEXT_INIT("messages")},
 };
 
-/* Of two lists at one rank the later counts, as of two members with one name; but where "*" stands for
- * different names, the first that exists. */
+/* Of two lists at one rank the later counts, as of two members with one name; but where "*" stands
+ * for different names, the first that exists. */
 static bool is_better(uint8_t rank, uint8_t than) {
   return rank < than || (rank == than && rank != 4 && rank != 6);
 }
@@ -111,7 +112,7 @@ static uint8_t way_from(uint8_t node, const uint8_t *name, size_t length) {
   return NODE_NONE;
 }
 
-/* --- Bytes that are kept ------------------------------------------------------------------------------ */
+/* --- Bytes that are kept */
 
 static uint64_t offset_of(const TampSplitter *splitter, const uint8_t *at) {
   return splitter->offset + (uint64_t)(at - splitter->chunk);
@@ -142,8 +143,8 @@ static TampStatus hold(TampSplitter *splitter, uint64_t to) {
   if (to <= from) return TAMP_OK;
   const size_t count = (size_t)(to - from);
   void *buffer = splitter->buffer;
-  const TampStatus status = tamp_arena_grow(splitter->arena, &buffer, &splitter->capacity,
-                                            splitter->held + count, 1);
+  const TampStatus status =
+      tamp_arena_grow(splitter->arena, &buffer, &splitter->capacity, splitter->held + count, 1);
   if (status != TAMP_OK) return fail(splitter, status, from, NULL);
   splitter->buffer = buffer;
   memcpy(splitter->buffer + splitter->held, splitter->chunk + (from - splitter->offset), count);
@@ -208,7 +209,7 @@ static TampStatus end_chunk(TampSplitter *splitter) {
   return length <= 2 * TAMP_SPLIT_MEMBER_BYTES ? hold(splitter, end) : drop_member(splitter);
 }
 
-/* --- What the sink is told ---------------------------------------------------------------------------- */
+/* --- What the sink is told */
 
 static TampStatus told(TampSplitter *splitter, TampStatus status, uint64_t offset) {
   if (status != TAMP_OK && splitter->status == TAMP_OK) fail(splitter, status, offset, NULL);
@@ -258,7 +259,7 @@ static TampStatus give_member(TampSplitter *splitter, uint64_t to) {
   return told(splitter, splitter->sink.member(splitter->sink.context, &member), member.offset);
 }
 
-/* --- Lines -------------------------------------------------------------------------------------------- */
+/* --- Lines */
 
 static bool is_white(uint8_t byte) {
   return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
@@ -343,7 +344,7 @@ static TampStatus fall_back(TampSplitter *splitter) {
   return status;
 }
 
-/* --- Tokens: each goes on where the last chunk ended, and clears `token` when it is whole --------------- */
+/* --- Tokens: each goes on where the last chunk ended, and clears `token` when it is whole */
 
 static const char unterminated[] = "the string does not end";
 
@@ -367,21 +368,21 @@ static const uint8_t *read_escape(TampSplitter *splitter, const uint8_t *at) {
     return at + 1;
   }
   switch (*at) {
-    case '"':
-    case '\\':
-    case '/':
-    case 'b':
-    case 'f':
-    case 'n':
-    case 'r':
-    case 't':
-      splitter->token_state = ESCAPE_NONE;
-      return at + 1;
-    case 'u':
-      splitter->token_state = ESCAPE_DIGITS;
-      return at + 1;
-    default:
-      return fail_at(splitter, at, "no such escape");
+  case '"':
+  case '\\':
+  case '/':
+  case 'b':
+  case 'f':
+  case 'n':
+  case 'r':
+  case 't':
+    splitter->token_state = ESCAPE_NONE;
+    return at + 1;
+  case 'u':
+    splitter->token_state = ESCAPE_DIGITS;
+    return at + 1;
+  default:
+    return fail_at(splitter, at, "no such escape");
   }
 }
 
@@ -431,9 +432,12 @@ static const uint8_t *read_number(TampSplitter *splitter, const uint8_t *at) {
   for (; at < end; at++) {
     const uint8_t state = splitter->token_state;
     if (*at >= '0' && *at <= '9' && state != NUMBER_ZERO) {
-      if (state == NUMBER_MINUS) splitter->token_state = *at == '0' ? NUMBER_ZERO : NUMBER_INTEGER;
-      else if (state == NUMBER_POINT) splitter->token_state = NUMBER_FRACTION;
-      else if (state == NUMBER_E || state == NUMBER_SIGN) splitter->token_state = NUMBER_EXPONENT;
+      if (state == NUMBER_MINUS)
+        splitter->token_state = *at == '0' ? NUMBER_ZERO : NUMBER_INTEGER;
+      else if (state == NUMBER_POINT)
+        splitter->token_state = NUMBER_FRACTION;
+      else if (state == NUMBER_E || state == NUMBER_SIGN)
+        splitter->token_state = NUMBER_EXPONENT;
     } else if (*at == '.' && (state == NUMBER_ZERO || state == NUMBER_INTEGER)) {
       splitter->token_state = NUMBER_POINT;
     } else if ((*at | 0x20) == 'e' && (state & NUMBER_ENDS) != 0 && state != NUMBER_EXPONENT) {
@@ -467,7 +471,7 @@ static const uint8_t *read_token(TampSplitter *splitter, const uint8_t *at) {
   return read_literal(splitter, at);
 }
 
-/* --- Grammar ------------------------------------------------------------------------------------------ */
+/* --- Grammar */
 
 static bool in_object(const TampSplitter *splitter) {
   const uint32_t top = splitter->level - 1;
@@ -477,8 +481,10 @@ static bool in_object(const TampSplitter *splitter) {
 static void open_container(TampSplitter *splitter, bool object) {
   const uint32_t top = splitter->level++;
   const uint64_t bit = UINT64_C(1) << top % 64;
-  if (object) splitter->objects[top / 64] |= bit;
-  else splitter->objects[top / 64] &= ~bit;
+  if (object)
+    splitter->objects[top / 64] |= bit;
+  else
+    splitter->objects[top / 64] &= ~bit;
   splitter->expected = EXPECT_FIRST;
 }
 
@@ -556,31 +562,29 @@ static const uint8_t *start_value(TampSplitter *splitter, const uint8_t *at) {
   }
   splitter->is_name = false;
   switch (*at) {
-    case '{':
-    case '[':
-      return start_container(splitter, at) == TAMP_OK ? at + 1 : NULL;
-    case '"':
-      splitter->token = TOKEN_STRING;
-      splitter->token_state = ESCAPE_NONE;
-      return at + 1;
-    case 't':
-      splitter->word = "true";
-      break;
-    case 'f':
-      splitter->word = "false";
-      break;
-    case 'n':
-      splitter->word = "null";
-      break;
-    default:
-      if (*at != '-' && (*at < '0' || *at > '9')) {
-        return fail_at(splitter, at, "expected a value");
-      }
-      splitter->token = TOKEN_NUMBER;
-      splitter->token_state = *at == '-'   ? NUMBER_MINUS
-                              : *at == '0' ? NUMBER_ZERO
-                                           : NUMBER_INTEGER;
-      return at + 1;
+  case '{':
+  case '[':
+    return start_container(splitter, at) == TAMP_OK ? at + 1 : NULL;
+  case '"':
+    splitter->token = TOKEN_STRING;
+    splitter->token_state = ESCAPE_NONE;
+    return at + 1;
+  case 't':
+    splitter->word = "true";
+    break;
+  case 'f':
+    splitter->word = "false";
+    break;
+  case 'n':
+    splitter->word = "null";
+    break;
+  default:
+    if (*at != '-' && (*at < '0' || *at > '9')) {
+      return fail_at(splitter, at, "expected a value");
+    }
+    splitter->token = TOKEN_NUMBER;
+    splitter->token_state = *at == '-' ? NUMBER_MINUS : *at == '0' ? NUMBER_ZERO : NUMBER_INTEGER;
+    return at + 1;
   }
   splitter->token = TOKEN_LITERAL;
   splitter->token_state = 1;
@@ -631,16 +635,16 @@ static const uint8_t *close_container(TampSplitter *splitter, const uint8_t *at)
 
 static const char *expectation(const TampSplitter *splitter) {
   switch (splitter->expected) {
-    case EXPECT_NAME:
-      return "expected a member name in quotes";
-    case EXPECT_COLON:
-      return "expected ':'";
-    case EXPECT_BEHIND:
-      return in_object(splitter) ? "expected ',' or '}'" : "expected ',' or ']'";
-    case EXPECT_FIRST:
-      return in_object(splitter) ? "expected a member name in quotes" : "expected a value";
-    default:
-      return "expected a value";
+  case EXPECT_NAME:
+    return "expected a member name in quotes";
+  case EXPECT_COLON:
+    return "expected ':'";
+  case EXPECT_BEHIND:
+    return in_object(splitter) ? "expected ',' or '}'" : "expected ',' or ']'";
+  case EXPECT_FIRST:
+    return in_object(splitter) ? "expected a member name in quotes" : "expected a value";
+  default:
+    return "expected a value";
   }
 }
 
@@ -649,23 +653,23 @@ static const uint8_t *read_byte(TampSplitter *splitter, const uint8_t *at) {
   const bool object = in_object(splitter);
   const bool closes = *at == (object ? '}' : ']');
   switch (splitter->expected) {
-    case EXPECT_FIRST:
-      if (splitter->unbegun && begin_list(splitter, at) != TAMP_OK) return NULL;
-      if (closes) return close_container(splitter, at);
-      return object ? start_name(splitter, at) : start_value(splitter, at);
-    case EXPECT_NAME:
-      return start_name(splitter, at);
-    case EXPECT_COLON:
-      if (*at != ':') break;
-      splitter->expected = EXPECT_VALUE;
-      return at + 1;
-    case EXPECT_BEHIND:
-      if (closes) return close_container(splitter, at);
-      if (*at != ',') break;
-      splitter->expected = object ? EXPECT_NAME : EXPECT_VALUE;
-      return at + 1;
-    default:
-      return start_value(splitter, at);
+  case EXPECT_FIRST:
+    if (splitter->unbegun && begin_list(splitter, at) != TAMP_OK) return NULL;
+    if (closes) return close_container(splitter, at);
+    return object ? start_name(splitter, at) : start_value(splitter, at);
+  case EXPECT_NAME:
+    return start_name(splitter, at);
+  case EXPECT_COLON:
+    if (*at != ':') break;
+    splitter->expected = EXPECT_VALUE;
+    return at + 1;
+  case EXPECT_BEHIND:
+    if (closes) return close_container(splitter, at);
+    if (*at != ',') break;
+    splitter->expected = object ? EXPECT_NAME : EXPECT_VALUE;
+    return at + 1;
+  default:
+    return start_value(splitter, at);
   }
   return fail_at(splitter, at, expectation(splitter));
 }
@@ -701,7 +705,7 @@ static const uint8_t *walk(TampSplitter *splitter, const uint8_t *at) {
   return at;
 }
 
-/* --- The whole ---------------------------------------------------------------------------------------- */
+/* --- The whole */
 
 static const uint8_t bom[3] = {0xef, 0xbb, 0xbf};
 

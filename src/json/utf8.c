@@ -15,7 +15,8 @@ static const uint8_t *valid_until(const uint8_t *at, const uint8_t *enough, cons
       at++;
       continue;
     }
-    /* Whole scripts have two or three bytes a character: those first, less the leads with a rule. */
+    /* Whole scripts have two or three bytes a character: those first, less the leads with a rule.
+     */
     if (end - at >= 3) {
       if (lead >= 0xe1 && lead <= 0xef && lead != 0xed && is_tail(at[1]) && is_tail(at[2])) {
         at += 3;
@@ -41,7 +42,8 @@ const uint8_t *tamp_utf8_valid(const uint8_t *at, const uint8_t *end) {
   const uint8_t *const first = at;
   bool fault = false;
   at = tamp_scan_ascii(at, end);
-  /* The vector scan looks back three bytes, and from where it ends the rest is short, or the fault near. */
+  /* The vector scan looks back three bytes, and from where it ends the rest is short, or the fault
+   * near. */
   if (at - first < 3) at = valid_until(at, end - first < 3 ? end : first + 3, end, &fault);
   if (fault || at == end) return at;
   return valid_until(tamp_scan_utf8(at, end), end, end, &fault);

@@ -1,4 +1,5 @@
-/* UTF-8 as the Unicode Standard has it (table 3-7): no overlong forms, no surrogates, nothing over U+10FFFF. */
+/* UTF-8 as the Unicode Standard has it (table 3-7): no overlong forms, no surrogates, nothing over
+ * U+10FFFF. */
 #ifndef TAMP_JSON_UTF8_H
 #define TAMP_JSON_UTF8_H
 
@@ -8,11 +9,13 @@
 
 #define TAMP_REPLACEMENT UINT32_C(0xfffd)
 
-/* Where the first malformed sequence of [at, end) begins, one that `end` cuts short included; else `end`. */
+/* Where the first malformed sequence of [at, end) begins, one that `end` cuts short included; else
+ * `end`. */
 const uint8_t *tamp_utf8_valid(const uint8_t *at, const uint8_t *end);
 
-/* How many bytes at `at` (at < end) begin one well-formed sequence: 1 to 4, 0 when the first byte begins
- * none. `*whole` says whether they are all of it; else they are the longest prefix that is there. */
+/* How many bytes at `at` (at < end) begin one well-formed sequence: 1 to 4, 0 when the first byte
+ * begins none. `*whole` says whether they are all of it; else they are the longest prefix that is
+ * there. */
 static inline size_t tamp_utf8_prefix(const uint8_t *at, const uint8_t *end, bool *whole) {
   const uint8_t lead = at[0];
   *whole = lead < 0x80;
@@ -29,8 +32,8 @@ static inline size_t tamp_utf8_prefix(const uint8_t *at, const uint8_t *end, boo
   return count;
 }
 
-/* The code point at `at` (at < end), and in `*length` the bytes it takes. Malformed bytes give U+FFFD once for
- * each longest prefix of a sequence, as TextDecoder does. */
+/* The code point at `at` (at < end), and in `*length` the bytes it takes. Malformed bytes give
+ * U+FFFD once for each longest prefix of a sequence, as TextDecoder does. */
 static inline uint32_t tamp_utf8_decode(const uint8_t *at, const uint8_t *end, size_t *length) {
   bool whole;
   const size_t count = tamp_utf8_prefix(at, end, &whole);

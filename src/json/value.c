@@ -29,12 +29,24 @@ static const uint8_t *decode_escape(const uint8_t *at, const uint8_t *end, uint8
   if (!is_unit(at, end)) {
     if (end - at < 2) return end;
     switch (at[1]) {
-      case 'b': out[0] = '\b'; break;
-      case 'f': out[0] = '\f'; break;
-      case 'n': out[0] = '\n'; break;
-      case 'r': out[0] = '\r'; break;
-      case 't': out[0] = '\t'; break;
-      default: out[0] = at[1]; break;
+    case 'b':
+      out[0] = '\b';
+      break;
+    case 'f':
+      out[0] = '\f';
+      break;
+    case 'n':
+      out[0] = '\n';
+      break;
+    case 'r':
+      out[0] = '\r';
+      break;
+    case 't':
+      out[0] = '\t';
+      break;
+    default:
+      out[0] = at[1];
+      break;
     }
     return at + 2;
   }
@@ -61,7 +73,8 @@ TampStatus tamp_value_text(const uint8_t *text, TampValue value, TampArena *aren
     *out = spelled;
     return TAMP_OK;
   }
-  /* Decoding never makes a text longer: the shortest escape for a character has as many bytes or more. */
+  /* Decoding never makes a text longer: the shortest escape for a character has as many bytes or
+   * more. */
   uint8_t *const bytes = tamp_arena_alloc(arena, spelled.length);
   if (bytes == NULL) return TAMP_NO_MEMORY;
   const uint8_t *at = spelled.bytes;
@@ -96,8 +109,7 @@ bool tamp_value_is(const uint8_t *text, TampValue value, TampText literal) {
     uint8_t decoded[4] = {*at};
     size_t count = 1;
     at = *at == '\\' ? decode_escape(at, end, decoded, &count) : at + 1;
-    if (literal.length - matched < count ||
-        memcmp(literal.bytes + matched, decoded, count) != 0) {
+    if (literal.length - matched < count || memcmp(literal.bytes + matched, decoded, count) != 0) {
       return false;
     }
     matched += count;

@@ -46,14 +46,27 @@ static void append_escape(TampWriter *writer, uint8_t byte) {
   static const char hex[] = "0123456789abcdef";
   char escape[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
   switch (byte) {
-    case '"':
-    case '\\': escape[1] = (char)byte; break;
-    case '\b': escape[1] = 'b'; break;
-    case '\f': escape[1] = 'f'; break;
-    case '\n': escape[1] = 'n'; break;
-    case '\r': escape[1] = 'r'; break;
-    case '\t': escape[1] = 't'; break;
-    default: break;
+  case '"':
+  case '\\':
+    escape[1] = (char)byte;
+    break;
+  case '\b':
+    escape[1] = 'b';
+    break;
+  case '\f':
+    escape[1] = 'f';
+    break;
+  case '\n':
+    escape[1] = 'n';
+    break;
+  case '\r':
+    escape[1] = 'r';
+    break;
+  case '\t':
+    escape[1] = 't';
+    break;
+  default:
+    break;
   }
   append(writer, escape, 1 + tamp_escape_growth(byte));
 }
@@ -92,7 +105,8 @@ void tamp_writer_value(TampWriter *writer, const uint8_t *text, TampValue value)
   tamp_writer_span(writer, text, value.at, value.at + value.length, true);
 }
 
-void tamp_writer_span(TampWriter *writer, const uint8_t *text, uint32_t from, uint32_t to, bool raw) {
+void tamp_writer_span(TampWriter *writer, const uint8_t *text, uint32_t from, uint32_t to,
+                      bool raw) {
   const uint8_t *at = text + from;
   const uint8_t *const end = text + to;
   while (raw) {

@@ -7,7 +7,8 @@
 
 #include "../../src/memory.h"
 
-#define TEST_HEAP_LIMIT ((size_t)1 << 31) /* sanitizers abort on absurd sizes, so it refuses them */
+#define TEST_HEAP_LIMIT ((size_t)1 << 31) /* sanitizers abort on absurd sizes, so it refuses them  \
+                                           */
 
 typedef struct TestHeap {
   long live;    /* blocks that are out */

@@ -7,8 +7,9 @@
 
 #define FOLDER "../shared/data/json-parsing"
 
-/* What RFC 8259 leaves open, and what is decided here: any number keeps its spelling and lone surrogate
- * escapes are read, as JSON.parse does both; bytes that are not UTF-8, UTF-16 and a BOM are refused. */
+/* What RFC 8259 leaves open, and what is decided here: any number keeps its spelling and lone
+ * surrogate escapes are read, as JSON.parse does both; bytes that are not UTF-8, UTF-16 and a BOM
+ * are refused. */
 static const char *const open_and_read[] = {
     "i_number_double_huge_neg_exp.json",
     "i_number_huge_exp.json",

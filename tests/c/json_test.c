@@ -40,7 +40,7 @@ static TampStatus read_whole(TampText text, TampFault *fault, TampValue *value) 
   return cursor.status;
 }
 
-/* --- Scans: the vector twin against the scalar one against a loop --------------------------------------- */
+/* --- Scans: the vector twin against the scalar one against a loop */
 
 static void scans(void) {
   TEST("vector and scalar scans agree at every alignment and length, and read nothing outside");
@@ -91,9 +91,10 @@ static void scans(void) {
   }
 }
 
-/* --- UTF-8 ---------------------------------------------------------------------------------------------- */
+/* --- UTF-8 */
 
-/* By decoding instead of by table: is the sequence of exactly `length` bytes one well-formed character? */
+/* By decoding instead of by table: is the sequence of exactly `length` bytes one well-formed
+ * character? */
 static bool is_character(const uint8_t *at, size_t length) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   uint32_t code = at[0];
@@ -121,9 +122,9 @@ static const uint8_t *plain_valid(const uint8_t *at, const uint8_t *end) {
 
 static void utf8(void) {
   TEST("exactly well-formed UTF-8 is valid, and the first malformed sequence is found");
-  static const uint8_t edges[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0,
-                                  0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0,
-                                  0xf1, 0xf3, 0xf4, 0xf5, 0xf7, 0xf8, 0xff};
+  static const uint8_t edges[] = {0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf,
+                                  0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+                                  0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xf7, 0xf8, 0xff};
   enum { EDGES = sizeof edges };
   uint8_t bytes[150];
   bool agreed = true;
@@ -168,8 +169,8 @@ static void utf8(void) {
     uint8_t character[4];
     size_t length = 0;
     const size_t count = tamp_utf8_encode(code, character);
-    kept = kept && tamp_utf8_decode(character, character + count, &length) == code &&
-           length == count;
+    kept =
+        kept && tamp_utf8_decode(character, character + count, &length) == code && length == count;
   }
   CHECK(kept);
 
@@ -181,13 +182,15 @@ static void utf8(void) {
   for (size_t i = 0; at < broken + sizeof broken; i++) {
     size_t length = 0;
     const uint32_t code = tamp_utf8_decode(at, broken + sizeof broken, &length);
-    if (i < 2) CHECK(code == codes[i] && length == (i == 0 ? steps[0] : 3));
-    else CHECK(code == TAMP_REPLACEMENT && length == 1);
+    if (i < 2)
+      CHECK(code == codes[i] && length == (i == 0 ? steps[0] : 3));
+    else
+      CHECK(code == TAMP_REPLACEMENT && length == 1);
     at += length;
   }
 }
 
-/* --- Grammar -------------------------------------------------------------------------------------------- */
+/* --- Grammar */
 
 static void grammar(void) {
   TEST("JSON is read, and a fault names the first byte that cannot be there");
@@ -263,10 +266,10 @@ static void grammar(void) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     TampFault fault = {0};
     const TampStatus status = read_whole(text_of(cases[i].text), &fault, NULL);
-    bool right = cases[i].fault < 0 ? status == TAMP_OK
-                                    : status == TAMP_BAD_JSON &&
-                                          fault.offset == (size_t)cases[i].fault &&
-                                          fault.reason != NULL && fault.reason[0] != '\0';
+    bool right = cases[i].fault < 0
+                     ? status == TAMP_OK
+                     : status == TAMP_BAD_JSON && fault.offset == (size_t)cases[i].fault &&
+                           fault.reason != NULL && fault.reason[0] != '\0';
     if (!CHECK(right)) {
       fprintf(stderr, "  text %s: status %d offset %zu %s\n", cases[i].text, (int)status,
               fault.offset, fault.reason == NULL ? "" : fault.reason);
@@ -363,10 +366,18 @@ static bool plain_is_json(TampText text) {
 }
 
 static size_t random_json(uint8_t *out, size_t room, int depth) {
-  static const char *scalars[] = {"null", "true", "false", "0",    "-1.5e3", "12345678901234567890",
-                                  "\"\"", "\"a\"", "\" \\\" \\u00e9 \\ud83d\\ude00 \"",
-                                  "\"\xc3\xa9\xe4\xb8\x80\xf0\x9f\x98\x80 plain text of some length\"",
-                                  "\"0123456789abcdef0123456789abcdef\\n\""};
+  static const char *scalars[] = {
+      "null",
+      "true",
+      "false",
+      "0",
+      "-1.5e3",
+      "12345678901234567890",
+      "\"\"",
+      "\"a\"",
+      "\" \\\" \\u00e9 \\ud83d\\ude00 \"",
+      "\"\xc3\xa9\xe4\xb8\x80\xf0\x9f\x98\x80 plain text of some length\"",
+      "\"0123456789abcdef0123456789abcdef\\n\""};
   if (room < 120) {
     out[0] = (uint8_t)'1';
     return 1;
@@ -383,7 +394,7 @@ static size_t random_json(uint8_t *out, size_t room, int depth) {
   const uint32_t count = random_below(4);
   for (uint32_t i = 0; i < count && room - length > 130; i++) {
     if (i > 0) out[length++] = ',';
-    if (random_below(3) == 0) out[length++] = (uint8_t)" \n\t\r"[random_below(4)];
+    if (random_below(3) == 0) out[length++] = (uint8_t) " \n\t\r"[random_below(4)];
     if (kind == 2) {
       memcpy(out + length, "\"k\" :", 5);
       length += 5;
@@ -483,7 +494,7 @@ static void depth(void) {
 #endif
 }
 
-/* --- Walking -------------------------------------------------------------------------------------------- */
+/* --- Walking */
 
 static bool value_text_is(const uint8_t *text, TampValue value, const char *spelling) {
   return same((TampText){text + value.at, value.length}, text_of(spelling));
@@ -491,7 +502,8 @@ static bool value_text_is(const uint8_t *text, TampValue value, const char *spel
 
 static void walking(void) {
   TEST("elements and members are walked in order, nested ones too");
-  const TampText text = TAMP_TEXT(" [ 1 , {\"a\" : [] , \"b\\n\":{\"c\":null}}, \"x\\u0041\" , [ ] ] ");
+  const TampText text =
+      TAMP_TEXT(" [ 1 , {\"a\" : [] , \"b\\n\":{\"c\":null}}, \"x\\u0041\" , [ ] ] ");
   TampCursor cursor = tamp_cursor(text.bytes, 0, text.length, false);
   TampValue value, name;
   CHECK(cursor.at == 1);
@@ -532,8 +544,9 @@ static void walking(void) {
     while (tamp_cursor_next(&cursor)) tamp_cursor_value(&cursor, &value);
     CHECK(cursor.status == TAMP_BAD_JSON && cursor.fault.offset == fault.offset);
   }
-  static const char *broken_objects[] = {"{\"a\":1 \"b\":2}", "{\"a\":1,}", "{,}", "{\"a\":1", "{",
-                                         "{\"a\" 1}", "{\"a\"", "{\"a\":", "{\"a\":1,", "{\"a\":1]"};
+  static const char *broken_objects[] = {
+      "{\"a\":1 \"b\":2}", "{\"a\":1,}", "{,}",     "{\"a\":1",  "{",
+      "{\"a\" 1}",         "{\"a\"",     "{\"a\":", "{\"a\":1,", "{\"a\":1]"};
   for (size_t i = 0; i < sizeof broken_objects / sizeof broken_objects[0]; i++) {
     TampText bad = text_of(broken_objects[i]);
     TampFault fault;
@@ -546,9 +559,11 @@ static void walking(void) {
 }
 
 static void members(void) {
-  TEST("named members are found whatever their order and escapes, and of equal names the last counts");
-  const TampText text = TAMP_TEXT("[{\"role\":\"user\",\"x\":{\"id\":1},\"\\u0069d\":\"a\",\"id\":[2,3],"
-                                  "\"content\":\"old\",\"cont\\u0065nt\":\"new\",\"\":0}, 7]");
+  TEST("named members are found whatever their order and escapes, and of equal names the last "
+       "counts");
+  const TampText text =
+      TAMP_TEXT("[{\"role\":\"user\",\"x\":{\"id\":1},\"\\u0069d\":\"a\",\"id\":[2,3],"
+                "\"content\":\"old\",\"cont\\u0065nt\":\"new\",\"\":0}, 7]");
   const TampText names[] = {TAMP_TEXT("role"), TAMP_TEXT("id"), TAMP_TEXT("content"),
                             TAMP_TEXT("absent"), TAMP_TEXT("")};
   TampCursor cursor = tamp_cursor(text.bytes, 0, text.length, false);
@@ -579,11 +594,13 @@ static void members(void) {
   CHECK(cursor.status == TAMP_BAD_JSON && cursor.fault.offset == 18);
 
   TEST("elements of a checked array are stepped through");
-  const TampText list = TAMP_TEXT("{\"a\": [ \"]\\\"[\" ,{\"]\":\"}\"} ,[[],[]], -1.5e3 ,null,true ] }");
+  const TampText list =
+      TAMP_TEXT("{\"a\": [ \"]\\\"[\" ,{\"]\":\"}\"} ,[[],[]], -1.5e3 ,null,true ] }");
   cursor = tamp_cursor(list.bytes, 0, list.length, false);
   const TampText a = TAMP_TEXT("a");
   CHECK(tamp_cursor_members(&cursor, &a, 1, found, NULL) && tamp_cursor_end(&cursor));
-  static const char *elements[] = {"\"]\\\"[\"", "{\"]\":\"}\"}", "[[],[]]", "-1.5e3", "null", "true"};
+  static const char *elements[] = {"\"]\\\"[\"", "{\"]\":\"}\"}", "[[],[]]",
+                                   "-1.5e3",     "null",          "true"};
   static const uint8_t types[] = {TAMP_JSON_STRING, TAMP_JSON_OBJECT, TAMP_JSON_ARRAY,
                                   TAMP_JSON_NUMBER, TAMP_JSON_NULL,   TAMP_JSON_TRUE};
   uint32_t state = 0;
@@ -605,7 +622,7 @@ static void members(void) {
   CHECK(cursor.length == (size_t)found[0].at + found[0].length);
 }
 
-/* --- Values --------------------------------------------------------------------------------------------- */
+/* --- Values */
 
 static void values(void) {
   TampArena arena;
@@ -671,7 +688,8 @@ static void values(void) {
     CHECK(!numbers[i].is || number == numbers[i].number);
   }
   uint64_t number;
-  CHECK(!tamp_value_integer((const uint8_t *)"\"1\"", (TampValue){0, 3, TAMP_JSON_STRING, 0}, &number));
+  CHECK(!tamp_value_integer((const uint8_t *)"\"1\"", (TampValue){0, 3, TAMP_JSON_STRING, 0},
+                            &number));
   tamp_arena_free(&arena);
 }
 
@@ -689,8 +707,10 @@ static size_t put(uint8_t *out, const char *text) {
 
 static void raw_strings(void) {
   TEST("a raw string is a string, its bytes mean nothing, and it is measured and spelled as JSON");
-  const TampText tricky = TAMP_TEXT("a\"b\\c\b\f\n\r\t\x01\x1f]}\xc3\xa9 and enough to fill lanes \x7f\"\n\x02");
-  const char *spelled = "a\\\"b\\\\c\\b\\f\\n\\r\\t\\u0001\\u001f]}\xc3\xa9 and enough to fill lanes \x7f\\\"\\n\\u0002";
+  const TampText tricky =
+      TAMP_TEXT("a\"b\\c\b\f\n\r\t\x01\x1f]}\xc3\xa9 and enough to fill lanes \x7f\"\n\x02");
+  const char *spelled = "a\\\"b\\\\c\\b\\f\\n\\r\\t\\u0001\\u001f]}\xc3\xa9 and enough to fill "
+                        "lanes \x7f\\\"\\n\\u0002";
   uint8_t bytes[400], expected[400];
   size_t length = 0, expected_length = 0;
   length += put(bytes + length, "{\"role\":");
@@ -750,7 +770,7 @@ static void raw_strings(void) {
   tamp_arena_free(&arena);
 }
 
-/* --- Writing -------------------------------------------------------------------------------------------- */
+/* --- Writing */
 
 static void writing(void) {
   TEST("text is written as JSON.stringify writes it, and malformed bytes as U+FFFD");
@@ -771,10 +791,11 @@ static void writing(void) {
   tamp_writer_raw(&writer, TAMP_TEXT("\":0}"));
   TampText text;
   CHECK(tamp_writer_finish(&writer, &text) == TAMP_OK);
-  CHECK(same(text, TAMP_TEXT("{\"a\\\"\\\\/\\u0007\\b\\t\x7f\xe2\x80\xa8\xc3\xa9\":0,"
-                             "\"x\xef\xbf\xbd\xef\xbf\xbdy\xf0\x9f\x98\x80"
-                             "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\":18446744073709551615,"
-                             "\"\\n\":0}")));
+  CHECK(same(text,
+             TAMP_TEXT("{\"a\\\"\\\\/\\u0007\\b\\t\x7f\xe2\x80\xa8\xc3\xa9\":0,"
+                       "\"x\xef\xbf\xbd\xef\xbf\xbdy\xf0\x9f\x98\x80"
+                       "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\":18446744073709551615,"
+                       "\"\\n\":0}")));
   CHECK(read_whole(text, NULL, NULL) == TAMP_OK);
 
   TEST("any bytes written as a string are read back as what a decoder of UTF-8 makes of them");
@@ -787,8 +808,8 @@ static void writing(void) {
     size_t decoded_length = 0;
     for (const uint8_t *at = bytes; at < bytes + length;) {
       size_t count = 0;
-      decoded_length += tamp_utf8_encode(tamp_utf8_decode(at, bytes + length, &count),
-                                         decoded + decoded_length);
+      decoded_length +=
+          tamp_utf8_encode(tamp_utf8_decode(at, bytes + length, &count), decoded + decoded_length);
       at += count;
     }
     writer = tamp_writer(&arena);
@@ -824,7 +845,8 @@ static void failures(void) {
     for (int i = 0; i < 200; i++) tamp_writer_string(&writer, TAMP_TEXT("some text\n"));
     TampText text;
     const TampStatus written = tamp_writer_finish(&writer, &text);
-    CHECK(written == TAMP_OK ? text.length == 200 * 13 : written == TAMP_NO_MEMORY && text.length == 0);
+    CHECK(written == TAMP_OK ? text.length == 200 * 13
+                             : written == TAMP_NO_MEMORY && text.length == 0);
     const TampText json = TAMP_TEXT("\"\\n\"");
     const TampValue value = {0, 4, TAMP_JSON_STRING, TAMP_VALUE_ESCAPED};
     const TampStatus decoded = tamp_value_text(json.bytes, value, &arena, &text);

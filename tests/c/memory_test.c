@@ -184,8 +184,10 @@ static void failures(void) {
       }
       const TampMark mark = tamp_arena_mark(&arena);
       uint8_t *piece = tamp_arena_alloc(&arena, 30000 * (i % 4) + 1);
-      if (piece == NULL) failed++;
-      else piece[0] = 1;
+      if (piece == NULL)
+        failed++;
+      else
+        piece[0] = 1;
       if (i % 5 == 0) tamp_arena_reset(&arena, mark);
     }
     CHECK(failed == 1 || heap.calls < fail_at);

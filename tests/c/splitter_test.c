@@ -61,11 +61,12 @@ static TampStatus story_record(void *context, TampSplitRecord *record) {
   story->count++;
   story->opaque += status != TAMP_OK;
   if (story->length + 100 < sizeof story->records) {
-    story->length += (size_t)snprintf(story->records + story->length,
-                                      sizeof story->records - story->length, "%d+%d@%d/%d%s ",
-                                      (int)record->offset, (int)record->length, (int)record->line,
-                                      (int)record->tail,
-                                      record->bytes == NULL ? "?" : status == TAMP_OK ? "" : "!");
+    story->length += (size_t)snprintf(
+        story->records + story->length, sizeof story->records - story->length, "%d+%d@%d/%d%s ",
+        (int)record->offset, (int)record->length, (int)record->line, (int)record->tail,
+        record->bytes == NULL ? "?"
+        : status == TAMP_OK   ? ""
+                              : "!");
   }
   return TAMP_OK;
 }
@@ -139,8 +140,8 @@ static bool tell_all_ways(Story *whole, TampText file, size_t limit) {
     tell(&other, file, chunks[i], limit, &arena);
     same = same && same_story(whole, &other);
     if (!same) {
-      fprintf(stderr, "  chunks of %zu: status %d/%d at %d/%d %s | %s; %s | %s; %s | %s\n", chunks[i],
-              (int)whole->status, (int)other.status, (int)whole->fault.offset,
+      fprintf(stderr, "  chunks of %zu: status %d/%d at %d/%d %s | %s; %s | %s; %s | %s\n",
+              chunks[i], (int)whole->status, (int)other.status, (int)whole->fault.offset,
               (int)other.fault.offset, whole->fault.reason == NULL ? "" : whole->fault.reason,
               other.fault.reason == NULL ? "" : other.fault.reason, whole->records, other.records,
               whole->members, other.members);
@@ -170,7 +171,8 @@ static void containers(void) {
       {"[ {\"a\":[1,{\"]\":\"}\"}]} ,\n {} , 5, \"x\", null\n]\n", TAMP_CONTAINER_ARRAY, "",
        "2+19@1/0 25+2@2/0 30+1@2/0 33+3@2/0 38+4@2/0 "},
       {"{\"a\":1}\n{\"b\":2}\n", TAMP_CONTAINER_LINES, "", "0+7@1/1 8+7@2/1 "},
-      {"\xef\xbb\xbf{\"a\":1}\r\n\r\n \t\n{\"b\":2}", TAMP_CONTAINER_LINES, "", "3+7@1/2 17+7@4/0 "},
+      {"\xef\xbb\xbf{\"a\":1}\r\n\r\n \t\n{\"b\":2}", TAMP_CONTAINER_LINES, "",
+       "3+7@1/2 17+7@4/0 "},
       {"\n\n{}\n", TAMP_CONTAINER_LINES, "", "2+2@3/1 "},
       {"{}", TAMP_CONTAINER_LINES, "", "0+2@1/0 "},
       {"{\"a\":1} \n", TAMP_CONTAINER_LINES, "", "0+8@1/1 "},
@@ -196,8 +198,8 @@ static void containers(void) {
        "state.*.messages", "37+2@1/0 "},
       {"{\"state\":{\"in_memory\":{\"a\":{},\"messages\":[{}]},\"z\":[]}}", TAMP_CONTAINER_OBJECT,
        "state.in_memory.messages", "42+2@1/0 "},
-      {"{\"stateBag\":{\"InMemoryChatHistoryProvider\":{\"messages\":[{}]}}}", TAMP_CONTAINER_OBJECT,
-       "stateBag.InMemoryChatHistoryProvider.messages", "56+2@1/0 "},
+      {"{\"stateBag\":{\"InMemoryChatHistoryProvider\":{\"messages\":[{}]}}}",
+       TAMP_CONTAINER_OBJECT, "stateBag.InMemoryChatHistoryProvider.messages", "56+2@1/0 "},
       {"{\"thread\":{\"messages\":[{}]}}", TAMP_CONTAINER_OBJECT, "thread.messages", "23+2@1/0 "},
       {"{\"chat\":{\"messages\":[{}]}}", TAMP_CONTAINER_OBJECT, "chat.messages", "21+2@1/0 "},
       /* A better list counts, wherever it stands; a list of other things is none. */
@@ -232,10 +234,12 @@ static void containers(void) {
 
   TEST("the list's place in the file is known");
   static Story story;
-  CHECK(tell_all_ways(&story, TAMP_TEXT(" [ {} ] "), 0) && story.list_from == 2 && story.list_to == 6);
+  CHECK(tell_all_ways(&story, TAMP_TEXT(" [ {} ] "), 0) && story.list_from == 2 &&
+        story.list_to == 6);
   CHECK(tell_all_ways(&story, TAMP_TEXT("{\"a\":[],\"messages\":[]}"), 0));
   CHECK(story.list_from == 20 && story.list_to == 20);
-  CHECK(tell_all_ways(&story, TAMP_TEXT("\n{}\n{}\n\n"), 0) && story.list_from == 1 && story.list_to == 8);
+  CHECK(tell_all_ways(&story, TAMP_TEXT("\n{}\n{}\n\n"), 0) && story.list_from == 1 &&
+        story.list_to == 8);
 }
 
 static void members(void) {
@@ -246,7 +250,8 @@ static void members(void) {
                                 "\"max\\u005f\":[1,{}],\"history\":[{}],\"state\":{\"k\":1}}"),
                       0));
   CHECK(strcmp(story.members, "system=10+10 n=25+3 max\\u005f=67+6 history=84+4 ") == 0);
-  CHECK(tell_all_ways(&story, TAMP_TEXT("{\"messages\":[1,2],\"history\":[{}],\"loglines\":[3]}"), 0));
+  CHECK(tell_all_ways(&story, TAMP_TEXT("{\"messages\":[1,2],\"history\":[{}],\"loglines\":[3]}"),
+                      0));
   CHECK(strcmp(story.members, "messages=12+5 loglines=44+3 ") == 0);
 
   TEST("a member too long to be kept is still named");
@@ -418,7 +423,7 @@ static void sinks(void) {
   TEST("a failed allocation anywhere is reported and leaves nothing behind");
   static const char *files[] = {
       "[{\"a\":\"some text that is longer than the chunks it comes in\"},{}]",
-      "{\"a\":\"some text that is longer than the chunks\"}\n{\"a\":\"a longer one, for a second time\"}\n",
+      "{\"a\":\"some text that is longer than the chunks\"}\n{\"a\":\"a longer one, once more\"}\n",
       "{\"a\":\"some text that is longer than the chunks\",\n{\"a\":2}\n{\"torn",
       "{\"x\":\"a member before the list that must be kept\",\"messages\":[{\"a\":1}]}"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -439,12 +444,19 @@ static void sinks(void) {
 }
 
 static size_t random_json(uint8_t *out, size_t room, int depth) {
-  static const char *scalars[] = {"null", "true", "false", "0", "-1.5e3", "12345678901234567890",
-                                  "\"\"", "\"a\"", "\" \\\" \\u00e9 \\ud83d\\ude00 \"",
+  static const char *scalars[] = {"null",
+                                  "true",
+                                  "false",
+                                  "0",
+                                  "-1.5e3",
+                                  "12345678901234567890",
+                                  "\"\"",
+                                  "\"a\"",
+                                  "\" \\\" \\u00e9 \\ud83d\\ude00 \"",
                                   "\"\xc3\xa9\xe4\xb8\x80\xf0\x9f\x98\x80\xed\x9f\xbf plain text\"",
                                   "\"0123456789abcdef0123456789abcdef\\n\""};
-  static const char *names[] = {"\"a\":", "\"messages\":", "\"state\" :", "\"history\": ",
-                                "\"in_memory\":", "\"chat\":"};
+  static const char *names[] = {
+      "\"a\":", "\"messages\":", "\"state\" :", "\"history\": ", "\"in_memory\":", "\"chat\":"};
   if (room < 120) {
     out[0] = (uint8_t)'1';
     return 1;
@@ -461,7 +473,7 @@ static size_t random_json(uint8_t *out, size_t room, int depth) {
   const uint32_t count = random_below(4);
   for (uint32_t i = 0; i < count && room - length > 130; i++) {
     if (i > 0) out[length++] = ',';
-    if (random_below(3) == 0) out[length++] = (uint8_t)" \n\t\r"[random_below(4)];
+    if (random_below(3) == 0) out[length++] = (uint8_t) " \n\t\r"[random_below(4)];
     if (kind == 2) {
       const char *name = names[random_below(sizeof names / sizeof *names)];
       memcpy(out + length, name, strlen(name));
@@ -475,7 +487,8 @@ static size_t random_json(uint8_t *out, size_t room, int depth) {
 }
 
 static void random_files(void) {
-  TEST("random and damaged files are split the same in chunks of any size, and read as a cursor reads");
+  TEST("random and damaged files are split the same in chunks of any size, and read as a cursor "
+       "reads");
   static const char charset[] = "{}[],:\"\\ \n01-+.eEtfnu\x01\x1f\x80\xc3\xff";
   static uint8_t bytes[1200];
   static Story story;
@@ -527,8 +540,9 @@ static void random_files(void) {
   uint8_t log[2000];
   size_t length = 0;
   for (int i = 0; i < 12; i++) {
-    length += (size_t)sprintf((char *)log + length, "{\"type\":\"user\",\"n\":%d,\"t\":\"\xc3\xa9\"}%s", i,
-                              i % 3 == 0 ? "\r\n" : "\n");
+    length +=
+        (size_t)sprintf((char *)log + length, "{\"type\":\"user\",\"n\":%d,\"t\":\"\xc3\xa9\"}%s",
+                        i, i % 3 == 0 ? "\r\n" : "\n");
   }
   TampArena arena;
   tamp_arena_init(&arena, tamp_default_allocator());

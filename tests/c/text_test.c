@@ -11,8 +11,8 @@ static uint32_t random_below(uint32_t bound) {
 }
 
 static uint64_t random_word(void) {
-  return (uint64_t)random_below(UINT32_C(1) << 31) << 33 ^ (uint64_t)random_below(UINT32_C(1) << 31) << 11 ^
-         random_below(UINT32_C(1) << 31);
+  return (uint64_t)random_below(UINT32_C(1) << 31) << 33 ^
+         (uint64_t)random_below(UINT32_C(1) << 31) << 11 ^ random_below(UINT32_C(1) << 31);
 }
 
 static const TampText clusters[] = {
@@ -23,22 +23,24 @@ static const TampText clusters[] = {
     TAMP_TEXT_INIT("\xc3\xa9"),
     TAMP_TEXT_INIT("\xe4\xb8\x80"),
     TAMP_TEXT_INIT("\xf0\x9f\x98\x80"),
-    TAMP_TEXT_INIT("e\xcc\x81"),                                     /* e, combining acute */
-    TAMP_TEXT_INIT("o\xcc\x88\xcc\xa3"),                             /* o, two marks */
-    TAMP_TEXT_INIT("\xe2\x9d\xa4\xef\xb8\x8f"),                      /* heart, variation selector 16 */
-    TAMP_TEXT_INIT("\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbd"),              /* thumb, skin tone */
-    TAMP_TEXT_INIT("\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa"),              /* flag of two letters */
-    TAMP_TEXT_INIT("\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb"),  /* woman, ZWJ, laptop */
+    TAMP_TEXT_INIT("e\xcc\x81"),                        /* e, combining acute */
+    TAMP_TEXT_INIT("o\xcc\x88\xcc\xa3"),                /* o, two marks */
+    TAMP_TEXT_INIT("\xe2\x9d\xa4\xef\xb8\x8f"),         /* heart, variation selector 16 */
+    TAMP_TEXT_INIT("\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbd"), /* thumb, skin tone */
+    TAMP_TEXT_INIT("\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa"), /* flag of two letters */
+    TAMP_TEXT_INIT("\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb"), /* woman, ZWJ, laptop */
     TAMP_TEXT_INIT("\xf0\x9f\x91\xa9\xf0\x9f\x8f\xbd\xe2\x80\x8d\xf0\x9f\x9a\x80"),
     TAMP_TEXT_INIT("\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7"),
-    TAMP_TEXT_INIT("\xf0\x9f\x8f\xb4\xf3\xa0\x81\xa7\xf3\xa0\x81\xa2\xf3\xa0\x81\xbf"), /* tagged flag */
-    TAMP_TEXT_INIT("1\xef\xb8\x8f\xe2\x83\xa3"),                     /* keycap */
-    TAMP_TEXT_INIT("\xe0\xa4\x95\xe0\xa5\x8d\xe0\xa4\xb7\xe0\xa4\xbf"), /* Devanagari conjunct, vowel sign */
-    TAMP_TEXT_INIT("\xe0\xae\xa8\xe0\xae\xbf"),                      /* Tamil, vowel sign */
-    TAMP_TEXT_INIT("\xe0\xb8\x81\xe0\xb8\xb3"),                      /* Thai, sara am */
-    TAMP_TEXT_INIT("\xed\x95\x9c"),                                  /* Hangul syllable */
-    TAMP_TEXT_INIT("\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"),          /* the same in jamo */
-    TAMP_TEXT_INIT("\xec\x97\x90\xe1\x86\xab"),                      /* syllable, final jamo */
+    TAMP_TEXT_INIT(
+        "\xf0\x9f\x8f\xb4\xf3\xa0\x81\xa7\xf3\xa0\x81\xa2\xf3\xa0\x81\xbf"), /* tagged flag */
+    TAMP_TEXT_INIT("1\xef\xb8\x8f\xe2\x83\xa3"),                             /* keycap */
+    TAMP_TEXT_INIT(
+        "\xe0\xa4\x95\xe0\xa5\x8d\xe0\xa4\xb7\xe0\xa4\xbf"), /* Devanagari conjunct, vowel sign */
+    TAMP_TEXT_INIT("\xe0\xae\xa8\xe0\xae\xbf"),              /* Tamil, vowel sign */
+    TAMP_TEXT_INIT("\xe0\xb8\x81\xe0\xb8\xb3"),              /* Thai, sara am */
+    TAMP_TEXT_INIT("\xed\x95\x9c"),                          /* Hangul syllable */
+    TAMP_TEXT_INIT("\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"),  /* the same in jamo */
+    TAMP_TEXT_INIT("\xec\x97\x90\xe1\x86\xab"),              /* syllable, final jamo */
 };
 enum { CLUSTERS = sizeof clusters / sizeof clusters[0] };
 
@@ -56,7 +58,8 @@ static void cuts(void) {
     size_t ends[MOST + 1] = {0}, characters[MOST + 1] = {0};
     uint8_t bytes[MOST * 24];
     for (size_t i = 0; i < count; i++) {
-      const TampText cluster = clusters[round < CLUSTERS ? (uint32_t)round : random_below(CLUSTERS)];
+      const TampText cluster =
+          clusters[round < CLUSTERS ? (uint32_t)round : random_below(CLUSTERS)];
       memcpy(bytes + ends[i], cluster.bytes, cluster.length);
       ends[i + 1] = ends[i] + cluster.length;
       characters[i + 1] = characters[i] + plain_characters(cluster);
@@ -83,7 +86,8 @@ static void cuts(void) {
   uint8_t flags[4 * 101];
   for (int i = 0; i < 101; i++) memcpy(flags + 4 * i, "\xf0\x9f\x87\xa9", 4);
   const TampText run = {flags, sizeof flags};
-  CHECK(tamp_text_head(run, 1) == 0 && tamp_text_head(run, 7) == 24 && tamp_text_head(run, 8) == 32);
+  CHECK(tamp_text_head(run, 1) == 0 && tamp_text_head(run, 7) == 24 &&
+        tamp_text_head(run, 8) == 32);
   CHECK(tamp_text_tail(run, 1) == 400 && tamp_text_tail(run, 2) == 400);
   CHECK(tamp_text_tail(run, 3) == 392 && tamp_text_tail(run, 100) == 8);
 
@@ -130,19 +134,21 @@ static void broken(void) {
 
 static void white_space(void) {
   TEST("white space is what String.prototype.trim takes off, at both ends only");
-  static const char *const white[] = {
-      "\t", "\n", "\v", "\f", "\r", " ", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x8a",
-      "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80", "\xef\xbb\xbf"};
-  static const char *const black[] = {"\x1f", "\xc2\x85", "\xe2\x80\x8b", "\xe2\x81\xa0", "\xe1\xa0\x8e",
-                                      "x", "\x01", "\xe2\x80\x8d"};
+  static const char *const white[] = {"\t",           "\n",           "\v",
+                                      "\f",           "\r",           " ",
+                                      "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80",
+                                      "\xe2\x80\x8a", "\xe2\x80\xa8", "\xe2\x80\xa9",
+                                      "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80",
+                                      "\xef\xbb\xbf"};
+  static const char *const black[] = {"\x1f",         "\xc2\x85", "\xe2\x80\x8b", "\xe2\x81\xa0",
+                                      "\xe1\xa0\x8e", "x",        "\x01",         "\xe2\x80\x8d"};
   uint8_t bytes[64];
   for (size_t w = 0; w < sizeof white / sizeof *white; w++) {
     const TampText space = {(const uint8_t *)white[w], strlen(white[w])};
     CHECK(tamp_text_is_blank(space) && tamp_text_trim(space).length == 0);
     for (size_t b = 0; b < sizeof black / sizeof *black; b++) {
-      const int length =
-          snprintf((char *)bytes, sizeof bytes, "%s %s%s%s\t%s", white[w], black[b], white[w],
-                   black[b], white[w]);
+      const int length = snprintf((char *)bytes, sizeof bytes, "%s %s%s%s\t%s", white[w], black[b],
+                                  white[w], black[b], white[w]);
       const TampText trimmed = tamp_text_trim((TampText){bytes, (size_t)length});
       CHECK(trimmed.bytes == bytes + space.length + 1);
       CHECK(trimmed.length == 2 * strlen(black[b]) + space.length);
@@ -169,7 +175,8 @@ static int compare_words(const void *a, const void *b) {
 static void hashes(void) {
   TEST("a hash is the same everywhere");
   CHECK(tamp_text_hash(TAMP_TEXT(""), 0) == UINT64_C(0x1a03cb5ee8fc1a7d));
-  CHECK(tamp_text_hash(TAMP_TEXT("toolu_01A09q90qw90lq917835lq9"), 42) == UINT64_C(0x1ef4274ebfb6aabd));
+  CHECK(tamp_text_hash(TAMP_TEXT("toolu_01A09q90qw90lq917835lq9"), 42) ==
+        UINT64_C(0x1ef4274ebfb6aabd));
 
   TEST("texts that differ in little, or only in length, have different hashes");
   enum { COUNT = 200000 };

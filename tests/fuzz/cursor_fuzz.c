@@ -1,5 +1,5 @@
-/* Any bytes: the cursor reads or refuses them, its fault is the first byte that cannot be there, and what it
- * read can be walked, decoded, measured and written again to the same bytes. */
+/* Any bytes: the cursor reads or refuses them, its fault is the first byte that cannot be there,
+ * and what it read can be walked, decoded, measured and written again to the same bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static void walk(const uint8_t *text, TampValue value, bool raw, TampArena *aren
     while (tamp_cursor_next(&cursor)) {
       require(tamp_cursor_value(&cursor, &element));
       require(tamp_value_next(text, value, &state, &same));
-      require(element.at == same.at && element.length == same.length &&
-              element.type == same.type && element.flags == same.flags);
+      require(element.at == same.at && element.length == same.length && element.type == same.type &&
+              element.flags == same.flags);
       if (element.length < 64) walk(text, element, raw, arena);
     }
     require(cursor.status == TAMP_OK && !tamp_value_next(text, value, &state, &same));

@@ -1,5 +1,5 @@
-/* Any file in chunks of any size: the splitter tells the same as of the whole, gives only bytes of the file,
- * and of an array or object it refuses what the cursor refuses, at the same byte. */
+/* Any file in chunks of any size: the splitter tells the same as of the whole, gives only bytes of
+ * the file, and of an array or object it refuses what the cursor refuses, at the same byte. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ static void note(Story *story, uint64_t fact) {
 static void require_slice(const Story *story, uint64_t offset, uint64_t length,
                           const uint8_t *bytes) {
   require(offset <= story->length && length <= story->length - offset);
-  if (bytes != NULL && length > 0) require(memcmp(story->file + offset, bytes, (size_t)length) == 0);
+  if (bytes != NULL && length > 0)
+    require(memcmp(story->file + offset, bytes, (size_t)length) == 0);
 }
 
 static TampStatus begin(void *context, TampContainer container, const char *path) {
