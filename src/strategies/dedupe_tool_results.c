@@ -210,19 +210,18 @@ static TampStatus write_value(TampArena *arena, TampText json, TampWriter *out) 
 
 /* ── The strategy ──────────────────────────────────────────────────────────────────────────── */
 
-static TampStatus find_subject(Dedupe *dedupe, uint32_t call) {
+/* What a call is about; nothing is noted when its arguments are not whole JSON or lack the key. */
+static TampStatus find_subject(Dedupe *dedupe, const TampPart *part, uint32_t name,
+                               uint32_t *about) {
   TampArena *arena = dedupe->step.run->arena;
-  const TampListCall *item = &dedupe->step.list->calls[call];
-  uint32_t name = dedupe->step.list->entries[item->entry].record->calls[item->index].name;
-  const TampPart *part = tamp_part_nth(&dedupe->message, TAMP_PART_CALL, item->index);
-  if (!part || (part->flags & TAMP_PART_FREE_TEXT)) return TAMP_OK;
   TampText text;
   TampStatus status = tamp_message_text(&dedupe->message, part->text, arena, &text);
-  if (status) return status;
+  if (status || (part->flags & TAMP_PART_FREE_TEXT)) return status;
   TampValue arguments, found;
   TampCursor cursor = tamp_cursor(text.bytes, 0, text.length, false);
-  if (!tamp_cursor_value(&cursor, &arguments) || !tamp_cursor_end(&cursor))
+  if (!tamp_cursor_value(&cursor, &arguments) || !tamp_cursor_end(&cursor)) {
     return cursor.status == TAMP_NO_MEMORY ? TAMP_NO_MEMORY : TAMP_OK;
+  }
   status = find_argument(text.bytes, arguments, *dedupe->keys[name], arena, &found);
   if (status || found.type == TAMP_JSON_NOTHING) return status;
   TampWriter writer = tamp_writer(arena);
@@ -231,27 +230,36 @@ static TampStatus find_subject(Dedupe *dedupe, uint32_t call) {
   status = write_value(arena, (TampText){text.bytes + found.at, found.length}, &writer);
   TampText subject;
   if (!status) status = tamp_writer_finish(&writer, &subject);
-  if (!status) status = tamp_atoms_intern(&dedupe->subjects, subject, &dedupe->about[call]);
+  if (!status) status = tamp_atoms_intern(&dedupe->subjects, subject, about);
   return status;
+}
+
+static bool is_compared(const Dedupe *dedupe, const TampEntry *entry, uint32_t index) {
+  uint32_t name = entry->record->calls[index].name;
+  return name != TAMP_NONE && dedupe->keys[name] &&
+         dedupe->step.list->calls[entry->calls + index].first != TAMP_NONE;
 }
 
 static TampStatus find_subjects(Dedupe *dedupe) {
   const TampList *list = dedupe->step.list;
+  for (uint32_t i = 0; i < list->call_count; i++) dedupe->about[i] = TAMP_NONE;
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
-    bool read = false;
+    bool any = false;
     for (uint32_t k = 0; k < entry->record->call_count; k++) {
-      uint32_t call = entry->calls + k;
-      uint32_t name = entry->record->calls[k].name;
-      dedupe->about[call] = TAMP_NONE;
-      if (name == TAMP_NONE || !dedupe->keys[name] || list->calls[call].first == TAMP_NONE)
-        continue;
-      TampStatus status = TAMP_OK;
-      if (!read) status = tamp_step_read(&dedupe->step, i, &dedupe->message);
-      read = true;
-      if (!status) status = find_subject(dedupe, call);
-      if (status) return status;
+      any = any || is_compared(dedupe, entry, k);
     }
+    if (!any) continue;
+    TampStatus status = tamp_step_read(&dedupe->step, i, &dedupe->message);
+    uint32_t index = 0;
+    for (uint32_t k = 0; !status && k < dedupe->message.count; k++) {
+      const TampPart *part = &dedupe->message.parts[k];
+      if (part->kind != TAMP_PART_CALL || !is_compared(dedupe, entry, index++)) continue;
+      uint32_t call = entry->calls + index - 1;
+      status =
+          find_subject(dedupe, part, entry->record->calls[index - 1].name, &dedupe->about[call]);
+    }
+    if (status) return status;
   }
   return TAMP_OK;
 }

@@ -1,12 +1,5 @@
 #include "parts.h"
 
-const TampPart *tamp_part_nth(const TampMessage *message, TampPartKind kind, uint32_t index) {
-  for (uint32_t i = 0; i < message->count; i++) {
-    if (message->parts[i].kind == kind && index-- == 0) return &message->parts[i];
-  }
-  return NULL;
-}
-
 static TampStatus add_text(TampRun *run, const TampMessage *message, TampValue value,
                            uint64_t *tokens) {
   TampMark mark = tamp_arena_mark(run->arena);
@@ -32,7 +25,7 @@ TampStatus tamp_part_tokens(TampRun *run, const TampMessage *message, uint32_t p
   for (uint32_t i = part + 1; !status && item->kind == TAMP_PART_RESULT && i < message->count;
        i++) {
     const TampPart *piece = &message->parts[i];
-    if (piece->owner != part) continue;
+    if (piece->owner != part) break; /* the pieces of a result stand directly behind it */
     if (piece->kind == TAMP_PART_MEDIA) {
       sum += TAMP_MEDIA_TOKENS;
     } else {

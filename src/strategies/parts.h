@@ -5,10 +5,6 @@
 
 #include "strategy.h"
 
-/* The part that is the `index`th of its kind in the message (a record's calls and results are
- * numbered so), or NULL. */
-const TampPart *tamp_part_nth(const TampMessage *message, TampPartKind kind, uint32_t index);
-
 /* Whether the part is the message's own, not a piece of a result. */
 static inline bool tamp_part_is_own(const TampPart *part) {
   return part->owner == TAMP_NONE;

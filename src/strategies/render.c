@@ -134,7 +134,7 @@ static TampStatus write_result(Render *render, uint32_t part, uint32_t index) {
   }
   for (uint32_t i = part + 1; !status && i < message->count; i++) {
     const TampPart *piece = &message->parts[i];
-    if (piece->owner != part) continue;
+    if (piece->owner != part) break;
     tamp_writer_raw(render->out, TAMP_TEXT(" "));
     if (piece->kind == TAMP_PART_MEDIA) {
       status = write_media(render, piece);

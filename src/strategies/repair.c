@@ -348,7 +348,7 @@ static TampStatus put_head(Repair *repair) {
   if (next->role == TAMP_ROLE_USER && next->result_count == 0) return TAMP_OK;
   TampDraft draft = {
       .role = TAMP_ROLE_USER,
-      .text = TAMP_TEXT("[Earlier messages were removed.]"),
+      .text = TAMP_TEXT(TAMP_HEAD_TEXT),
       .flags = TAMP_MESSAGE_HEAD,
   };
   TampText name;
