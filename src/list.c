@@ -209,8 +209,14 @@ static bool is_summary(const TampList *list, const TampRecord *record) {
   return list->messages == 0 || (list->messages == 1 && list->first_user != TAMP_NONE);
 }
 
+/* So must a head that is known by its text: the first message after the instructions. */
+static bool is_head(const TampList *list, const TampRecord *record) {
+  if (!(record->flags & TAMP_MESSAGE_HEAD)) return false;
+  return record->covered != TAMP_NONE || list->messages == 0;
+}
+
 static TampGroupKind kind_of(const TampList *list, const TampRecord *record) {
-  if (record->flags & TAMP_MESSAGE_HEAD) return TAMP_GROUP_SYSTEM;
+  if (is_head(list, record)) return TAMP_GROUP_SYSTEM;
   if (is_summary(list, record)) return TAMP_GROUP_SUMMARY;
   if (record->call_count > 0) return TAMP_GROUP_TOOL;
   if (record->result_count > 0) return TAMP_GROUP_ORPHAN;

@@ -20,20 +20,29 @@ void tamp_mark_read(TampMessage *message, TampValue metadata) {
   (void)tamp_value_integer(message->text, summary[1], &message->covered);
 }
 
+static bool starts_with(TampText text, TampText start) {
+  return text.length >= start.length && memcmp(text.bytes, start.bytes, start.length) == 0;
+}
+
 TampStatus tamp_mark_by_label(TampMessage *message) {
-  static const char label[] = "[Conversation summary]\n\n";
+  static const TampText label = TAMP_TEXT_INIT("[Conversation summary]\n\n");
+  static const TampText head = TAMP_TEXT_INIT(TAMP_HEAD_TEXT);
   const TampPart *part = message->count > 0 ? &message->parts[0] : NULL;
   if (!part || part->kind != TAMP_PART_TEXT || part->text.type != TAMP_JSON_STRING) return TAMP_OK;
-  /* Decoded only when its first byte could be the label's. */
+  /* Decoded only when its first byte could be that of a label: both begin alike. */
   size_t header = part->text.flags & TAMP_VALUE_RAW ? TAMP_RAW_HEADER : 1;
-  if (part->text.length < header + sizeof label - 1) return TAMP_OK;
+  if (part->text.length < header + label.length) return TAMP_OK;
   uint8_t first = message->text[part->text.at + header];
-  if (first != label[0] && first != '\\') return TAMP_OK;
+  if (first != label.bytes[0] && first != '\\') return TAMP_OK;
   TampMark mark = tamp_arena_mark(message->arena);
   TampText text;
   TampStatus status = tamp_value_text(message->text, part->text, message->arena, &text);
-  if (!status && text.length >= sizeof label - 1 && memcmp(text.bytes, label, sizeof label - 1) == 0) {
+  if (!status && starts_with(text, label)) {
     message->flags |= TAMP_MESSAGE_SUMMARY;
+    message->covered = TAMP_COVERED_UNKNOWN;
+  } else if (!status && message->role == TAMP_ROLE_USER && message->count == 1 &&
+             text.length == head.length && starts_with(text, head)) {
+    message->flags |= TAMP_MESSAGE_HEAD;
     message->covered = TAMP_COVERED_UNKNOWN;
   }
   tamp_arena_reset(message->arena, mark);

@@ -13,7 +13,8 @@ void tamp_mark_read(TampMessage *message, TampValue metadata);
 void tamp_mark_write(const TampDraft *draft, TampWriter *writer);
 
 /* For formats that have no safe place for a mark: a message whose text begins with the label of a summary and a
- * blank line may be one. Whether it stands where a summary stands, the list knows. */
+ * blank line may be one, and a user message with the text of a head may be that. Whether it stands where one
+ * stands, the list knows. */
 TampStatus tamp_mark_by_label(TampMessage *message);
 
 /* TampFormat.edit for messages with a string or parts in `content` and their calls in the array `calls`. */

@@ -57,9 +57,12 @@ enum {
   TAMP_MESSAGE_OPAQUE = 1 << 3,  /* reasoning with an encrypted value */
 };
 
-/* A summary that is known by its label alone, in a format that has no safe place for a mark. Whether it is one
- * depends on where it stands. */
+/* A summary or head that is known by its text alone, in a format that has no safe place for a mark. Whether it
+ * is one depends on where it stands. */
 #define TAMP_COVERED_UNKNOWN UINT64_MAX
+
+/* What the message that repair puts in front says. */
+#define TAMP_HEAD_TEXT "[Earlier messages were removed.]"
 
 /* A message as read. Its parts are an array of the arena it was prepared with, and are used again by the
  * next message that is read into it. */
@@ -70,8 +73,8 @@ typedef struct TampMessage {
   uint8_t role;     /* TampRole */
   uint8_t flags;    /* TAMP_MESSAGE_* */
   bool raw;         /* the text may hold raw strings */
-  uint64_t covered; /* SUMMARY: how many messages it stands for; TAMP_COVERED_UNKNOWN when only its label says
-                       that it is one */
+  uint64_t covered; /* SUMMARY: how many messages it stands for; TAMP_COVERED_UNKNOWN when only its text says
+                       that it is one, and of a head that only its text shows */
   TampValue through; /* SUMMARY: the id of the last one, a string or nothing */
   TampArena *arena;
   TampPart *parts;

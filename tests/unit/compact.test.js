@@ -321,7 +321,7 @@ describe('what others got wrong', () => {
       const call = { ...calls('k1', name) };
       call.toolCalls = [{ id: name, type: 'function', function: { name, arguments: '{}' } }];
       const list = [user('u1'), call, result(name, 'long '.repeat(40)), answer('a1')];
-      const { messages } = tamp.compact(list, core.toolResults({ keepLastToolCallGroups: 0 }));
+      const { messages } = tamp.compact(list, core.toolResults({ keepLastToolCallGroups: 0 }), { countTokens: words });
       assert.equal(messages[1].content.slice(0, 17 + name.length), `[Tool results: ${name}: `);
       assert.equal(tamp.compact(list, core.dropToolCalls({ keepLastToolCallGroups: 0, tools: [name] })).removed, 2);
       assert.equal(tamp.compact(list, core.dropToolCalls({ keepLastToolCallGroups: 0, tools: ['valueOf'] })).removed, 0);
