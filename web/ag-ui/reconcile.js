@@ -72,11 +72,12 @@ function merge(theirs, sent, mine) {
 export function reconcile(theirs, { original, sent, removed }) {
   const mine = new Map(original.map((message) => [message.id, message]));
   const wasSent = new Map(sent.map((message) => [message.id, message]));
-  /** What Tamp sent in its own words, for servers that give new ids. @type {Map<string, Message[]>} */
-  const ourWords = new Map();
-  for (const message of sent) {
-    if (mine.get(message.id) === message && !isOurs(message)) continue;
-    push(ourWords, likeness(message), message);
+  const untouched = sent.length === original.length && sent.every((message, index) => message === original[index]);
+  /** What was sent and did not come back under its id, for servers that give new ones. @type {Map<string, Message[]>} */
+  const astray = new Map();
+  if (!untouched) {
+    const ids = new Set(theirs.map((message) => isObject(message) && message.id));
+    for (const message of sent) if (!ids.has(message.id)) push(astray, likeness(message), message);
   }
   let touched = false;
   /** @type {unknown[]} */
@@ -95,11 +96,12 @@ export function reconcile(theirs, { original, sent, removed }) {
     const own = mine.get(message.id);
     if (own !== undefined) return merge(message, wasSent.get(message.id), own);
     if (wasSent.has(message.id) || removed.has(message.id)) return null;
-    if (ourWords.size === 0) return message;
-    const said = ourWords.get(likeness(message))?.shift();
+    if (astray.size === 0) return message;
+    const said = astray.get(likeness(message))?.shift();
     if (said === undefined) return message;
+    // A server that names anew what it was sent does not go by ids: the client's list keeps its own.
     const behind = mine.get(said.id);
-    return behind === undefined || isOurs(behind) ? null : { ...merge(message, said, behind), id: message.id };
+    return behind === undefined ? null : { ...merge(message, said, behind), id: behind.id };
   }
 
   /** What the server's list lacks, by what it stands behind. @type {Map<string | null, Message[]>} */
