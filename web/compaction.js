@@ -81,7 +81,7 @@ function lazily(target, key, make) {
  */
 export function makeReport(bridge, plan, name, textName) {
   const origins = new Set(plan.texts.map((text) => text.origin));
-  const report = /** @type {Report} */ ({
+  const report = /** @type {Report} */ (/** @type {unknown} */ ({
     tokensBefore: plan.tokensBefore,
     tokensAfter: plan.tokensAfter,
     bytesBefore: plan.bytesBefore,
@@ -90,7 +90,7 @@ export function makeReport(bridge, plan, name, textName) {
     reason: plan.report.reason,
     steps: plan.report.steps,
     unreadable: [],
-  });
+  }));
   lazily(report, 'dropped', () => {
     const dropped = [];
     for (let index = 0; index < plan.reasons.length; index++) {

@@ -10,7 +10,7 @@ import { SUMMARY_PROMPT } from './prompt.js';
 
 /** @typedef {import('./wasm.js').Bridge} Bridge */
 /** @typedef {import('./options.js').CompactOptions} CompactOptions */
-/** @typedef {import('./policies.js').Policy} Policy */
+/** @typedef {import('./policy.js').Policy} Policy */
 
 /** Messages at the end that `sync` compares by value even when they are the same objects: clients write into the
  * newest ones while they stream. */

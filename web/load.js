@@ -27,7 +27,7 @@ async function compileResponse(response) {
 
 /** @param {URL} url */
 async function compileUrl(url) {
-  if (url.protocol === 'file:' && typeof process !== 'undefined') {
+  if (url.protocol === 'file:' && 'process' in globalThis) {
     /* Node cannot fetch files. The name is no literal, so that bundlers for browsers do not look for it. */
     const fs = 'node:fs/promises';
     const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ fs);

@@ -2,33 +2,21 @@
  * Policies as plain JSON, and factories that write them. A factory checks nothing: `checkPolicy` and every `compact` do.
  */
 
-/** @typedef {{ tokensOver: number } | { messagesOver: number } | { bytesOver: number } | { turnsOver: number } | { groupsOver: number } | { hasToolCalls: true } | { all: readonly Trigger[] } | { any: readonly Trigger[] }} Trigger */
-/** @typedef {{ when?: Trigger }} Common */
-/** @typedef {Common & { maxMessages?: number, maxTokens?: number, maxBytes?: number, keepMessages?: number, keepTokens?: number, keepGroups?: number, keepTurns?: number, keepFirstUser?: boolean }} SlidingWindow */
-/** @typedef {Common & { maxTokens?: number, toTokens?: number, maxMessages?: number, toMessages?: number, maxBytes?: number, toBytes?: number, keepFirstUser?: boolean }} Truncation */
-/** @typedef {Common & { maxContextWindowTokens: number, maxOutputTokens: number, toolEvictionThreshold?: number, truncationThreshold?: number, keepLastToolCallGroups?: number, keepFirstUser?: boolean }} ContextWindow */
-/** @typedef {Common & { keepLastToolCallGroups?: number, maxChars?: number }} ToolResults */
-/** @typedef {Common & { keepLastToolCallGroups?: number, tools?: readonly string[] }} DropToolCalls */
-/** @typedef {Common & { maxMessages?: number, maxTokens?: number, keepLast?: number, placeholder?: string, excludeTools?: readonly string[], clearInputs?: boolean, minTokens?: number }} ClearToolResults */
-/** @typedef {Common & { tools: Record<string, string>, placeholder?: string }} DedupeToolResults tool name to the argument that says what was read, as a key or a JSON Pointer */
-/** @typedef {Common & { maxChars?: number, maxTokens?: number, headChars?: number, tailChars?: number, roles?: readonly ('assistant' | 'tool' | 'user' | 'reasoning')[], toolInputs?: boolean }} Clamp */
-/** @typedef {Common & { keepLastTurns?: number, minBytes?: number }} StripBinary */
-/** @typedef {Common & { keepLastTurns?: number }} DropReasoning */
-/** @typedef {Common & { maxMessages?: number, maxTokens?: number, keepMessages?: number, keepTokens?: number, keepFirstUser?: boolean, role?: 'user' | 'assistant' | 'system', label?: string, maxInputTokens?: number, maxSummaryTokens?: number }} Summarize */
-/** @typedef {Omit<Summarize, 'maxInputTokens'>} Digest a summary made without a model */
-/** @typedef {Common & { maxTokens: number, steps: readonly Policy[] }} Budget */
-/** @typedef {Common & { orphanResults?: 'drop' | 'keep', staleCalls?: 'answer' | 'drop' | 'keep', head?: 'any' | 'user', placeholder?: string }} Repair */
-
-/**
- * @typedef {({ strategy: 'sliding-window' } & SlidingWindow) | ({ strategy: 'truncation' } & Truncation)
- *   | ({ strategy: 'context-window' } & ContextWindow) | ({ strategy: 'tool-results' } & ToolResults)
- *   | ({ strategy: 'drop-tool-calls' } & DropToolCalls) | ({ strategy: 'clear-tool-results' } & ClearToolResults)
- *   | ({ strategy: 'dedupe-tool-results' } & DedupeToolResults) | ({ strategy: 'clamp' } & Clamp)
- *   | ({ strategy: 'strip-binary' } & StripBinary) | ({ strategy: 'drop-reasoning' } & DropReasoning)
- *   | ({ strategy: 'summarize' } & Summarize) | ({ strategy: 'digest' } & Digest)
- *   | ({ strategy: 'budget' } & Budget) | ({ strategy: 'repair' } & Repair)} Strategy
- */
-/** @typedef {Strategy | readonly Policy[]} Policy an array is a pipeline */
+/** @typedef {import('./policy.js').Strategy} Strategy */
+/** @typedef {import('./policy.js').SlidingWindow} SlidingWindow */
+/** @typedef {import('./policy.js').Truncation} Truncation */
+/** @typedef {import('./policy.js').ContextWindow} ContextWindow */
+/** @typedef {import('./policy.js').ToolResults} ToolResults */
+/** @typedef {import('./policy.js').DropToolCalls} DropToolCalls */
+/** @typedef {import('./policy.js').ClearToolResults} ClearToolResults */
+/** @typedef {import('./policy.js').DedupeToolResults} DedupeToolResults */
+/** @typedef {import('./policy.js').Clamp} Clamp */
+/** @typedef {import('./policy.js').StripBinary} StripBinary */
+/** @typedef {import('./policy.js').DropReasoning} DropReasoning */
+/** @typedef {import('./policy.js').Summarize} Summarize */
+/** @typedef {import('./policy.js').Digest} Digest */
+/** @typedef {import('./policy.js').Budget} Budget */
+/** @typedef {import('./policy.js').Repair} Repair */
 
 /** Keeps the newest part of the list. @param {SlidingWindow} options @returns {Strategy} */
 export const slidingWindow = (options) => ({ strategy: 'sliding-window', ...options });

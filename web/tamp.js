@@ -9,7 +9,7 @@ import { compactText } from './text.js';
 
 /** @typedef {import('./wasm.js').Bridge} Bridge */
 /** @typedef {import('./options.js').CompactOptions} CompactOptions */
-/** @typedef {import('./policies.js').Policy} Policy */
+/** @typedef {import('./policy.js').Policy} Policy */
 
 /**
  * @typedef {object} Inspection

@@ -57,7 +57,7 @@ function rebuild(source, spans, plan) {
 /**
  * @param {Bridge} bridge
  * @param {string | Uint8Array} text
- * @param {import('./policies.js').Policy} policy
+ * @param {import('./policy.js').Policy} policy
  * @param {Omit<import('./options.js').CompactOptions, 'format'> & { format?: import('./options.js').Format | 'auto' }} [options]
  * @returns {TextCompaction}
  */
