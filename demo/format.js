@@ -24,7 +24,14 @@ export function milliseconds(ms) {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-export const percent = (part, whole) => (whole > 0 ? `${Math.round((part / whole) * 100)} %` : '0 %');
+/** A share in whole percent; a little more precisely where rounding would say all or nothing. */
+export function percent(part, whole) {
+  if (!(whole > 0)) return '0 %';
+  const share = (part / whole) * 100;
+  const rounded = Math.round(share);
+  if ((rounded === 100 && part < whole) || (rounded === 0 && part > 0)) return `${Math.min(99.9, Math.max(0.1, share)).toFixed(1)} %`;
+  return `${rounded} %`;
+}
 
 /** One line of a text: white space runs become a space; at most `length` code points are looked at. */
 export function oneLine(text, length = 200) {

@@ -2,7 +2,7 @@
 class Opened extends EventTarget {
   /** @type {{name: string, title: string, bytes: Uint8Array, container: string, key: string | null, format: string} | null} */
   file = null;
-  /** @type {ReturnType<import('./story.js').readStory> | null} */
+  /** @type {Awaited<ReturnType<import('./story.js').readStory>> | null} */
   story = null;
 
   set(file, story) {

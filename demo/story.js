@@ -12,14 +12,29 @@ import { describe } from './describe.js';
  * @property {number} sentTokens
  */
 
-/** What a transcript holds, before any policy: read once a file. */
-export function readStory(tamp, messages, format) {
+/** How long the page may be busy before it lets the visitor in, in ms. */
+const BREATH = 24;
+
+/**
+ * What a transcript holds, before any policy: read once a file. Long ones are read in parts, so that the page stays alive.
+ * @param {object} history  an open History of `messages`
+ * @param {{signal?: AbortSignal, onProgress?: (share: number) => void}} [options]  rejects with the signal's reason
+ */
+export async function readStory(tamp, history, messages, format, { signal, onProgress } = {}) {
+  const inspection = history.inspect();
   const options = { format };
-  const inspection = tamp.inspect(messages, options);
-  const entries = messages.map((message, index) => {
+  const entries = [];
+  let since = performance.now();
+  for (const [index, message] of messages.entries()) {
     const tokens = tamp.countTokens([message], options);
-    return { index, message, description: describe(message), tokens, state: 'kept', reason: null, sent: message, sentTokens: tokens };
-  });
+    entries.push({ index, message, description: describe(message), tokens, state: 'kept', reason: null, sent: message, sentTokens: tokens });
+    if (index % 64 === 63 && performance.now() - since > BREATH) {
+      onProgress?.(index / messages.length);
+      await new Promise((resolve) => { setTimeout(resolve); });
+      signal?.throwIfAborted();
+      since = performance.now();
+    }
+  }
   return { messages, format, inspection, entries };
 }
 

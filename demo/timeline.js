@@ -5,7 +5,7 @@ import { preview } from './describe.js';
 const ROOM = 112; // of the highest bar, up and down alike
 const AXIS = ROOM + 12; // Above it stands what the transcript holds, below it what is sent.
 const HEIGHT = AXIS * 2;
-const SLIMMEST = 1.5;
+const SLIMMEST = 2; // px; where there are more messages than that, a bar stands for several
 
 /**
  * One bar a message, as a picture: upwards what the transcript holds, downwards what is sent, coloured by
@@ -17,10 +17,13 @@ export class Timeline {
   #scroller;
   #svg;
   #tip;
+  #note;
   #entries = [];
   #groups = [];
   #width = 0;
   #pitch = 4;
+  /** Messages a bar stands for. */
+  #each = 1;
   #scale = 1;
   #chosen = -1;
   #onOpen;
@@ -33,7 +36,8 @@ export class Timeline {
     this.#svg = svg('svg', { class: 'bars', height: HEIGHT, 'aria-hidden': 'true', focusable: 'false' });
     this.#tip = h('p', { class: 'tip', 'aria-hidden': 'true' }, 'Point at a bar, or use the arrow keys, to see what it stands for.');
     this.#scroller = h('div', { class: 'bars-scroll', tabindex: '0', role: 'slider', 'aria-label': 'Messages of the transcript', 'aria-valuemin': '1', 'aria-valuemax': '1', 'aria-valuenow': '1' }, this.#svg);
-    root.replaceChildren(this.#scroller, this.#tip);
+    this.#note = h('p', { class: 'tip' });
+    root.replaceChildren(this.#scroller, this.#tip, this.#note);
     this.#scroller.addEventListener('pointermove', (event) => this.#choose(this.#at(event)));
     this.#scroller.addEventListener('click', (event) => this.#open(this.#at(event)));
     this.#scroller.addEventListener('keydown', (event) => this.#key(event));
@@ -57,8 +61,10 @@ export class Timeline {
     const entries = this.#entries;
     const room = this.#root.clientWidth;
     if (!entries.length || !room) return this.#svg.replaceChildren();
-    this.#pitch = Math.min(24, Math.max(SLIMMEST, room / entries.length));
-    this.#width = Math.max(room, Math.ceil(this.#pitch * entries.length));
+    this.#each = Math.max(1, Math.ceil((entries.length * SLIMMEST) / room));
+    const columns = Math.ceil(entries.length / this.#each);
+    this.#pitch = Math.min(24, room / columns);
+    this.#width = room;
     const most = entries.reduce((max, entry) => Math.max(max, entry.tokens, entry.sentTokens), 1);
     this.#scale = ROOM / Math.sqrt(most);
     const gap = this.#pitch > 3 ? 1 : this.#pitch * 0.2;
@@ -68,25 +74,28 @@ export class Timeline {
     const bar = (name, x, y, height) => {
       paths.set(name, `${paths.get(name) ?? ''}M${x.toFixed(2)} ${y.toFixed(1)}h${wide}v${height.toFixed(1)}h${-wide}z`);
     };
-    entries.forEach((entry, n) => {
-      const x = n * this.#pitch;
-      if (entry.index !== null) place[entry.index] = n;
-      const { role } = entry.description;
-      const up = this.#height(entry.tokens);
-      if (entry.state !== 'added') bar(`${role} ${entry.state}`, x, AXIS - 7 - up, up);
-      if (entry.sent !== null && role !== 'activity') {
-        const down = this.#height(entry.sentTokens);
-        bar(`${entry.state === 'added' ? 'summary' : role} sent ${entry.state}`, x, AXIS + 7, down);
+    for (let column = 0; column < columns; column += 1) {
+      const part = entries.slice(column * this.#each, (column + 1) * this.#each);
+      const x = column * this.#pitch;
+      for (const { index } of part) if (index !== null) place[index] = column;
+      const held = largest(part.filter(({ state }) => state !== 'added'), ({ tokens }) => tokens);
+      const sent = largest(part.filter((entry) => entry.sent !== null && entry.description.role !== 'activity'), ({ sentTokens }) => sentTokens);
+      if (held) {
+        const up = this.#height(held.tokens);
+        bar(`${held.description.role} ${held.state}`, x, AXIS - 7 - up, up);
       }
-    });
+      if (sent) bar(`${sent.state === 'added' ? 'summary' : sent.description.role} sent ${sent.state}`, x, AXIS + 7, this.#height(sent.sentTokens));
+    }
     let brackets = '';
     for (const { indices } of this.#groups) {
-      if (indices.length < 2) continue;
+      if (indices.length < 2 || this.#each > 1) continue;
       const at = indices.map((index) => place[index]).filter((n) => n !== undefined);
       const from = Math.min(...at) * this.#pitch;
       const to = Math.max(...at) * this.#pitch + wide;
       if (to - from > 3) brackets += `M${from.toFixed(1)} ${AXIS - 4}v4h${(to - from).toFixed(1)}v-4`;
     }
+    this.#svg.classList.toggle('dense', this.#pitch < 4);
+    this.#note.textContent = this.#each > 1 ? `Each bar stands for ${this.#each} messages and is as high as the largest of them.` : '';
     this.#svg.setAttribute('width', this.#width);
     this.#svg.setAttribute('viewBox', `0 0 ${this.#width} ${HEIGHT}`);
     this.#svg.replaceChildren(
@@ -99,8 +108,10 @@ export class Timeline {
 
   #at(event) {
     const box = this.#svg.getBoundingClientRect();
-    const n = Math.floor((event.clientX - box.left) / this.#pitch);
-    return n >= 0 && n < this.#entries.length ? n : -1;
+    const from = Math.floor((event.clientX - box.left) / this.#pitch) * this.#each;
+    if (from < 0 || from >= this.#entries.length) return -1;
+    const part = this.#entries.slice(from, from + this.#each);
+    return from + part.indexOf(largest(part, ({ tokens, sentTokens }) => Math.max(tokens, sentTokens)));
   }
 
   #choose(n) {
@@ -113,7 +124,7 @@ export class Timeline {
     const entry = this.#entries[this.#chosen];
     const cursor = this.#svg.querySelector('.cursor');
     if (!entry || !cursor) return;
-    cursor.setAttribute('x', this.#chosen * this.#pitch);
+    cursor.setAttribute('x', Math.floor(this.#chosen / this.#each) * this.#pitch);
     const words = describeEntry(entry);
     this.#tip.replaceChildren(h('strong', null, words.what), ` ${words.says}`);
     this.#scroller.setAttribute('aria-valuenow', String(this.#chosen + 1));
@@ -133,14 +144,14 @@ export class Timeline {
       event.preventDefault();
       const n = Math.max(0, Math.min(last, this.#chosen + steps[event.key]));
       this.#choose(n);
-      const x = n * this.#pitch;
-      if (x < this.#scroller.scrollLeft || x > this.#scroller.scrollLeft + this.#scroller.clientWidth - 40) this.#scroller.scrollLeft = x - this.#scroller.clientWidth / 2;
     } else if (event.key === 'Enter' || event.key === ' ') {
       event.preventDefault();
       this.#open(Math.max(0, this.#chosen));
     }
   }
 }
+
+const largest = (entries, size) => entries.reduce((best, entry) => (best === null || size(entry) > size(best) ? entry : best), null);
 
 /** An entry in words, for the line under the drawing and for a screen reader. */
 function describeEntry(entry) {

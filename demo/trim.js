@@ -17,6 +17,10 @@ import { validate } from './validator.js';
 const SAMPLE_NAME = 'sample.json';
 const SAMPLE_TITLE = 'The sample: a coding agent hunts down a duplicate mail';
 
+/** From how many bytes and messages on reading takes long enough to be shown. */
+const LARGE = 4_000_000;
+const MANY = 2_000;
+
 /** The trimmer panel. Called once, when it is first shown. */
 export async function start() {
   const tamp = await core();
@@ -28,6 +32,8 @@ class Trimmer {
   #tamp;
   #file = null;
   #story = null;
+  /** The transcript, read once: a policy is tried on it as often as a slider moves. */
+  #history = null;
   #compaction = null;
   #policy = null;
   #editor;
@@ -36,7 +42,7 @@ class Trimmer {
   #code;
   #reportText;
   #reportJson;
-  #turn = 0;
+  #opening = null;
   #run = once(() => this.#compact());
   #say = settle((text) => { $('#result-status').textContent = text; }, 600);
 
@@ -69,6 +75,7 @@ class Trimmer {
       onChange: (policy, problems) => this.#setPolicy(policy, problems),
     });
     $('#use-sample').addEventListener('click', () => this.openSample());
+    $('#source-cancel').addEventListener('click', () => this.#opening?.abort());
     $('#download').addEventListener('click', () => this.#download());
     $('#choose').addEventListener('change', (event) => {
       const [file] = event.target.files;
@@ -105,39 +112,66 @@ class Trimmer {
   }
 
   async openSample() {
-    const turn = ++this.#turn;
-    try {
-      const response = await fetch(SAMPLE);
-      if (!response.ok) throw new Error(`the server answered ${response.status}`);
-      const bytes = new Uint8Array(await response.arrayBuffer());
-      if (turn === this.#turn) this.#open({ name: SAMPLE_NAME, title: SAMPLE_TITLE, bytes });
-    } catch (error) {
-      if (turn === this.#turn) this.#complain(`The sample did not load (${error.message}). Is the server still running? You can also choose a file of your own.`);
-    }
+    await this.#open(SAMPLE_NAME, SAMPLE_TITLE, async (signal) => {
+      const response = await fetch(SAMPLE, { signal });
+      if (!response.ok) throw new FileProblem(`the server answered ${response.status}. Is it still running? You can also choose a file of your own.`);
+      return response.arrayBuffer();
+    });
   }
 
   async openFile(file) {
-    const turn = ++this.#turn;
-    $('#source-facts').textContent = `Reading ${file.name}…`;
-    try {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      if (turn === this.#turn) this.#open({ name: file.name, title: file.name, bytes });
-    } catch (error) {
-      if (turn === this.#turn) this.#complain(`${file.name} could not be read (${error.message}). Is it still there, and may the browser read it?`);
-    }
+    await this.#open(file.name, file.name, () => file.arrayBuffer());
   }
 
-  #open({ name, title, bytes }) {
+  /** Open one transcript; the one before stays until this one is read, and stays when this one is no good. */
+  async #open(name, title, load) {
+    this.#opening?.abort();
+    const opening = new AbortController();
+    const { signal } = opening;
+    this.#opening = opening;
+    const facts = $('#source-facts');
+    const said = facts.textContent;
+    const bar = $('#source-progress');
+    const show = (share) => {
+      bar.value = share;
+      facts.textContent = `Reading ${name}, ${Math.round(share * 100)} %`;
+      $('#source-reading').hidden = false;
+    };
+    let history = null;
     try {
+      const bytes = new Uint8Array(await load(signal));
+      signal.throwIfAborted();
+      if (bytes.length > LARGE) {
+        show(0);
+        await new Promise((resolve) => { setTimeout(resolve); });
+      }
       const { messages, container, key } = parseTranscript(bytes);
       const format = guessFormat(messages);
       checkFormat(this.#tamp, format);
-      this.#story = readStory(this.#tamp, messages, format);
+      history = this.#tamp.open(messages, { format });
+      const story = await readStory(this.#tamp, history, messages, format, { signal, onProgress: messages.length > MANY ? show : undefined });
+      this.#history?.dispose();
+      this.#history = history;
+      this.#story = story;
       this.#file = { name, title, bytes, container, key, format };
-      opened.set(this.#file, this.#story);
     } catch (error) {
-      return this.#complain(this.#sentence(error, name));
+      history?.dispose();
+      if (signal.aborted) {
+        if (this.#opening === opening) facts.textContent = said;
+        return;
+      }
+      facts.textContent = this.#file ? said : 'Choose a file, or use the sample.';
+      this.#complain(this.#sentence(error, name));
+      return;
+    } finally {
+      if (this.#opening === opening) $('#source-reading').hidden = true;
     }
+    this.#present();
+  }
+
+  #present() {
+    const { title, bytes } = this.#file;
+    opened.set(this.#file, this.#story);
     const { inspection } = this.#story;
     $('#source-problem').hidden = true;
     $('#source-name').textContent = title;
@@ -169,15 +203,14 @@ class Trimmer {
       // The core counts from 0, people from 1.
       return `${name}: ${error.message.replace(/^Message \d+\b/, `Message ${error.index + 1} of the list`)} Put it right or take it out, and open the file again.`;
     }
-    return `${name} could not be trimmed: ${error.message}`;
+    if (error instanceof DOMException) return `${name} could not be read (${error.message}). Is it still there, and may the browser read it?`;
+    return `${name} could not be opened: ${error.message}`;
   }
 
   #complain(text) {
     const problem = $('#source-problem');
     problem.textContent = text;
     problem.hidden = false;
-    if (!this.#file) $('#source-facts').textContent = 'Choose a file, or use the sample.';
-    else if ($('#source-facts').textContent.startsWith('Reading')) $('#source-facts').textContent = `Still showing ${this.#file.name}.`;
   }
 
   #setPolicy(policy, problems) {
@@ -193,14 +226,13 @@ class Trimmer {
 
   async #compact() {
     if (!this.#story || !this.#policy) return;
-    const { messages, format } = this.#story;
     const policy = this.#policy;
     const started = performance.now();
     let compaction;
     try {
       compaction = needsModel(policy)
-        ? await this.#tamp.compactAsync(messages, policy, { format, summarize: standIn })
-        : this.#tamp.compact(messages, policy, { format });
+        ? await this.#history.compactAsync(policy, { summarize: standIn })
+        : this.#history.compact(policy);
     } catch (error) {
       const notice = $('#result-notice');
       notice.hidden = false;
