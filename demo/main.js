@@ -1,4 +1,4 @@
-import { $ } from './dom.js';
+import { $, h } from './dom.js';
 
 /** Panels by the hash that shows them; each is loaded when it is first shown. */
 const PANELS = {
@@ -11,7 +11,24 @@ const PANELS = {
   sessions: () => import('./sessions.js'),
 };
 
+/** Style sheets a panel needs besides those of the first one. */
+const STYLES = { trim: [], chat: ['chat'], compare: ['compare'], sessions: ['chat', 'sessions'] };
+
 const starting = new Map();
+const styles = new Map();
+
+/** Load a style sheet once; what comes after it waits, so that nothing is shown bare and moves. */
+function style(name) {
+  if (!styles.has(name)) {
+    const link = h('link', { rel: 'stylesheet', href: new URL(`./css/${name}.css`, import.meta.url).href });
+    styles.set(name, new Promise((resolve) => {
+      link.addEventListener('load', resolve);
+      link.addEventListener('error', resolve);
+    }));
+    document.head.append(link);
+  }
+  return styles.get(name);
+}
 
 /** Start a panel once; a failed start may be tried again. */
 function begin(name) {
@@ -27,6 +44,8 @@ async function show() {
   const wanted = location.hash.slice(1);
   if (wanted === 'main') return;
   const name = wanted in PANELS ? wanted : 'trim';
+  await Promise.all(STYLES[name].map(style));
+  if (location.hash.slice(1) !== wanted) return;
   for (const each of Object.keys(PANELS)) $(`#panel-${each}`).hidden = each !== name;
   for (const link of $('#nav').children) {
     if (link.hash === `#${name}`) link.setAttribute('aria-current', 'page');

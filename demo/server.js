@@ -39,7 +39,6 @@ const POLICY = [
 ].join('; ');
 
 const HEADERS = {
-  'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
@@ -88,6 +87,8 @@ async function serveFile(request, response, file) {
   if (!info?.isFile() || !type) return refuse(response, 404, 'There is no such file.');
   const etag = `W/"${info.size.toString(36)}-${Math.trunc(info.mtimeMs).toString(36)}"`;
   const headers = { ...HEADERS, 'content-type': type, etag, vary: 'accept-encoding' };
+  // The policy belongs to what runs on its own: documents and workers.
+  if (type.startsWith('text/html') || file.endsWith(`${sep}sw.js`)) headers['content-security-policy'] = POLICY;
   if (request.headers['if-none-match'] === etag) {
     response.writeHead(304, headers);
     return response.end();
