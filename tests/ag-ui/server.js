@@ -7,7 +7,7 @@
 //   /echoing        RUN_STARTED carries the input it got
 //   /too-large      413 over ?limit bytes
 //   /too-long       RUN_ERROR context_length_exceeded over ?limit messages; ?step within a step, ?late after some text
-//   /failing        ?status: that answer; ?broken: closes the connection within a message; else a RUN_ERROR
+//   /failing        ?status: that answer; ?broken: ends within a message; else a RUN_ERROR
 //   /tool           calls the frontend tool `pick` unless its result is the last message
 //   /interrupting   calls a tool and ends with an interrupt, unless the run resumes
 //   /django         what django-ag-ui sends when it compacts at every run
@@ -139,9 +139,7 @@ export async function startServer() {
       case '/failing':
         if (searchParams.has('broken')) {
           send(started, ...reply.slice(0, 2));
-          await new Promise((resolve) => response.write(':\n\n', resolve));
-          response.destroy();
-          return;
+          break;
         }
         send(started, { type: 'RUN_ERROR', message: 'the model is down' });
         break;

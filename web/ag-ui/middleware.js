@@ -9,7 +9,7 @@ import { unwrap } from './observer.js';
 import { isObject } from './notice.js';
 import { halving, overflowOfError, overflowOfEvent } from './overflow.js';
 import { reconcileEcho, reconcileSnapshot } from './reconcile.js';
-import { Settings, idsOf, isOwnNotice, noticeOf } from './settings.js';
+import { Settings, idsOf, isActivity, isOwnNotice, noticeOf } from './settings.js';
 import { Stream } from './stream.js';
 
 /** @import { Compaction, Tamp } from '../index.js' */
@@ -28,9 +28,6 @@ const sending = new WeakMap();
 const HARMLESS = new Set([
   'STATE_SNAPSHOT', 'STATE_DELTA', 'ACTIVITY_SNAPSHOT', 'ACTIVITY_DELTA', 'RAW', 'CUSTOM',
 ]);
-
-/** @type {ReadonlySet<string>} */
-const NOTHING = new Set();
 
 class Run {
   #settings;
@@ -75,7 +72,7 @@ class Run {
     this.#subscriber = subscriber;
     this.#ids = idsOf(input);
     this.#inner = made.has(input.messages) || (sending.get(input.messages) ?? 0) > 0;
-    this.#messages = settings.unmarked(input.messages);
+    this.#messages = settings.sendable(input.messages);
     this.#sent = this.#messages;
     const agent = settings.agents.get(input);
     const interrupts = [agent?.pendingInterrupts, next.pendingInterrupts, settings.interrupts.get(this.#ids.threadId)]
@@ -136,6 +133,8 @@ class Run {
   #take(compaction, observed) {
     if (!compaction.changed) return;
     this.#sent = compaction.messages;
+    const gone = this.#settings.gone(this.#ids.threadId);
+    for (const { index } of compaction.report.added) gone.add(compaction.messages[index].id);
     const before = this.#before ?? compaction.before;
     this.#before = before;
     const { after } = compaction;
@@ -303,9 +302,9 @@ class Run {
   /** What the server's lists are read against. */
   #view() {
     return {
-      original: this.#input.messages,
+      original: this.#input.messages.filter((message) => !isActivity(message)),
       sent: this.#sent,
-      removed: this.#settings.removed.get(this.#ids.threadId) ?? NOTHING,
+      gone: this.#settings.gone(this.#ids.threadId),
     };
   }
 

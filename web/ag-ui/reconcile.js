@@ -14,7 +14,8 @@ import { isObject } from './notice.js';
  * @typedef {object} Sent
  * @property {readonly Message[]} original the client's list when the run started, without activity
  * @property {readonly Message[]} sent
- * @property {ReadonlySet<string>} removed ids that left the client's list for good
+ * @property {ReadonlySet<string>} gone ids that are not to come back: what left the client's list for good, and what Tamp made
+ *   for earlier runs
  */
 
 /** @template K, V @param {Map<K, V[]>} lists @param {K} key @param {V} value */
@@ -33,7 +34,7 @@ function tampOf({ metadata }) {
   return isObject(metadata) && isObject(metadata.tamp) ? metadata.tamp : null;
 }
 
-/** Messages in the stored list that Tamp made: the server cannot delete them by not knowing them. @param {Message} message */
+/** Messages that Tamp made: a server cannot delete them by not knowing them, nor bring them in. @param {Message} message */
 function isOurs(message) {
   const tamp = tampOf(message);
   return tamp !== null && (tamp.added !== undefined || tamp.summary !== undefined || tamp.head !== undefined);
@@ -69,7 +70,7 @@ function merge(theirs, sent, mine) {
  * @param {Sent} run
  * @returns {readonly unknown[]} the same array when there is nothing to put right
  */
-export function reconcile(theirs, { original, sent, removed }) {
+export function reconcile(theirs, { original, sent, gone }) {
   const mine = new Map(original.map((message) => [message.id, message]));
   const wasSent = new Map(sent.map((message) => [message.id, message]));
   const untouched = sent.length === original.length && sent.every((message, index) => message === original[index]);
@@ -95,7 +96,7 @@ export function reconcile(theirs, { original, sent, removed }) {
   function answerFor(message) {
     const own = mine.get(message.id);
     if (own !== undefined) return merge(message, wasSent.get(message.id), own);
-    if (wasSent.has(message.id) || removed.has(message.id)) return null;
+    if (wasSent.has(message.id) || gone.has(message.id) || isOurs(message)) return null;
     if (astray.size === 0) return message;
     const said = astray.get(likeness(message))?.shift();
     if (said === undefined) return message;

@@ -25,9 +25,12 @@ export function noticeOf(compaction, { threadId, runId }, phase) {
   };
 }
 
-/** @param {Message} message an activity of a list @returns {boolean} whether it is a notice of this client */
-export const isOwnNotice = ({ role, activityType, metadata }) => role === 'activity'
-  && activityType === COMPACTION_ACTIVITY_TYPE && metadata?.tamp?.origin === 'client';
+/** @param {Message} message */
+export const isActivity = ({ role }) => role === 'activity';
+
+/** @param {Message} message @returns {boolean} whether it is a notice of this client */
+export const isOwnNotice = (message) => isActivity(message) && message.activityType === COMPACTION_ACTIVITY_TYPE
+  && message.metadata?.tamp?.origin === 'client';
 
 export class Settings {
   /** @type {MiddlewareOptions} */
@@ -35,8 +38,8 @@ export class Settings {
   core;
   /** Notices of compactions after a run, for the next run of the thread to say. @type {Map<string, AgUiEvent[]>} */
   unsaid = new Map();
-  /** Ids that left the stored list of a thread for good. @type {Map<string, Set<string>>} */
-  removed = new Map();
+  /** Ids that are not to come into a thread's list from a server. @type {Map<string, Set<string>>} */
+  #gone = new Map();
   /** Interrupts that a thread's last run ended with. @type {Map<string, readonly Interrupt[]>} */
   interrupts = new Map();
   /** Whose run it is, where that is known. @type {WeakMap<object, Agent>} */
@@ -51,6 +54,16 @@ export class Settings {
   constructor(options) {
     this.options = options;
     this.core = new Core(options.tamp);
+  }
+
+  /** Ids that are not to come into a thread's list from a server. @param {string} threadId */
+  gone(threadId) {
+    let ids = this.#gone.get(threadId);
+    if (ids === undefined) {
+      ids = new Set();
+      this.#gone.set(threadId, ids);
+    }
+    return ids;
   }
 
   /** @param {MiddlewareOptions} options */
@@ -82,9 +95,11 @@ export class Settings {
   }
 
   /** What is sent of a list when nothing is compacted. @param {readonly Message[]} messages */
-  unmarked(messages) {
+  sendable(messages) {
     try {
-      return project(messages);
+      const sent = project(messages);
+      // 0.0.59 lets activity through that a subscriber put there.
+      return sent.some(isActivity) ? sent.filter((message) => !isActivity(message)) : sent;
     } catch (error) {
       this.report(error);
       return messages;

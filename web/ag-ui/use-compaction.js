@@ -77,14 +77,13 @@ async function settle(settings, stored, ids, signal) {
  * @param {{ threadId: string, runId: string }} ids
  * @returns {Promise<Message[]>}
  */
-async function takeOut({ options, removed }, stored, kept, ids) {
+async function takeOut(settings, stored, kept, ids) {
   const staying = new Set(kept);
   const gone = stored.filter((message) => !staying.has(message));
-  await options.archive?.(gone, ids);
+  await settings.options.archive?.(gone, ids);
   const names = new Set(kept.map(({ id }) => id));
-  const forgotten = removed.get(ids.threadId) ?? new Set();
+  const forgotten = settings.gone(ids.threadId);
   for (const { id } of gone) if (!names.has(id)) forgotten.add(id);
-  removed.set(ids.threadId, forgotten);
   return [...kept];
 }
 
