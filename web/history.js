@@ -73,6 +73,8 @@ export class History {
   /** @type {Bridge} */
   #bridge;
   #handle;
+  /** @type {CompactOptions} */
+  #options;
   /** @type {string[]} */
   #idPath;
   /** @type {M[]} */
@@ -83,11 +85,13 @@ export class History {
 
   /**
    * @param {Bridge} bridge
-   * @param {string} [format]
+   * @param {CompactOptions} [options] for every call that does not give its own
    */
-  constructor(bridge, format = 'ag-ui') {
+  constructor(bridge, { format = 'ag-ui', ...options } = {}) {
     const { index, idPath } = bridge.format(format);
+    bridgeOptions(options);
     this.#bridge = bridge;
+    this.#options = options;
     this.#idPath = idPath;
     this.#handle = bridge.newHistory(index);
     forgotten.register(this, { bridge, handle: this.#handle }, this);
@@ -142,6 +146,11 @@ export class History {
     this.#bridge.truncate(this.#handle, length);
     this.#messages.length = length;
     this.#shortest = Math.min(this.#shortest, length);
+  }
+
+  /** The history's options with those of a call before them. @param {CompactOptions | undefined} options */
+  #checked(options) {
+    return bridgeOptions({ ...this.#options, ...options });
   }
 
   /** The first message that differs from `messages`. @param {readonly M[]} messages */
@@ -213,7 +222,7 @@ export class History {
    */
   plan(policy, options) {
     const handle = this.#open();
-    const checked = bridgeOptions(options);
+    const checked = this.#checked(options);
     const read = readPolicy(this.#bridge, policy);
     try {
       if (read.asks) throw this.#bridge.noSummarizer();
@@ -232,7 +241,7 @@ export class History {
    * @returns {Promise<import('./compaction.js').Compaction<M>>}
    */
   async compactAsync(policy, options) {
-    const checked = bridgeOptions(options);
+    const checked = this.#checked(options);
     const { summarize, signal = new AbortController().signal } = options ?? {};
     throwIfAborted(signal);
     const read = readPolicy(this.#bridge, policy);
@@ -272,12 +281,12 @@ export class History {
    * @returns {import('./tamp.js').Inspection}
    */
   inspect(options) {
-    return this.#bridge.inspect(this.#open(), bridgeOptions(options));
+    return this.#bridge.inspect(this.#open(), this.#checked(options));
   }
 
   /** @internal @param {CompactOptions} [options] */
   tokens(options) {
-    return this.#bridge.tokens(this.#open(), bridgeOptions(options));
+    return this.#bridge.tokens(this.#open(), this.#checked(options));
   }
 
   /** Frees its memory. Using it afterwards throws; disposing twice does nothing. */

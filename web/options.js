@@ -45,6 +45,19 @@ function count(name, value) {
 }
 
 /**
+ * What a counter returned.
+ * @param {unknown} tokens
+ * @returns {number}
+ */
+export function checkedCount(tokens) {
+  if (Number.isInteger(tokens) && /** @type {number} */ (tokens) >= 0 && /** @type {number} */ (tokens) <= 0x7fffffff) {
+    return /** @type {number} */ (tokens);
+  }
+  const given = typeof tokens === 'number' ? tokens : `a value of type ${typeof tokens}`;
+  throw new TampError('bad-count', `countTokens must return an integer of at least 0; it returned ${given}.`);
+}
+
+/**
  * Options as the bridge takes them.
  * @param {CompactOptions} [options]
  * @returns {import('./wasm.js').BridgeOptions}

@@ -3,7 +3,7 @@
  */
 import { applyPlan } from './compaction.js';
 import { History, notAList } from './history.js';
-import { bridgeOptions } from './options.js';
+import { bridgeOptions, checkedCount } from './options.js';
 import { policyText } from './policies.js';
 import { compactText } from './text.js';
 
@@ -46,6 +46,7 @@ export class Tamp {
    * @returns {T}
    */
   #once(messages, options, use) {
+    if (!Array.isArray(messages)) throw notAList(messages);
     const history = this.open(messages, options);
     try {
       return use(history);
@@ -81,6 +82,7 @@ export class Tamp {
    * @returns {Promise<import('./compaction.js').Compaction<M>>}
    */
   async compactAsync(messages, policy, options) {
+    if (!Array.isArray(messages)) throw notAList(messages);
     const history = this.open(messages, options);
     try {
       const compaction = await history.compactAsync(policy, options);
@@ -94,13 +96,13 @@ export class Tamp {
    * A history that is kept up to date instead of being read anew each turn. Free it with `dispose`.
    * @template {object} M
    * @param {readonly M[]} [messages]
-   * @param {CompactOptions} [options] of which only `format` is used here
+   * @param {CompactOptions} [options] for every later call that does not give its own
    * @returns {History<M>}
    */
   open(messages = [], options = {}) {
     if (!Array.isArray(messages)) throw notAList(messages);
     /** @type {History<M>} */
-    const history = new History(this.#bridge, options?.format);
+    const history = new History(this.#bridge, options ?? {});
     try {
       history.sync(messages);
     } catch (error) {
@@ -129,7 +131,7 @@ export class Tamp {
   countTokens(input, options) {
     if (typeof input !== 'string') return this.#once(input, options, (history) => history.tokens(options));
     const { countTokens } = bridgeOptions(options);
-    return countTokens && input !== '' ? countTokens(input) : this.#bridge.estimate(input);
+    return countTokens && input !== '' ? checkedCount(countTokens(input)) : this.#bridge.estimate(input);
   }
 
   /**

@@ -6,6 +6,7 @@
  */
 import { MessageError, PolicyError, TampError } from './errors.js';
 import { encodeValue, NotEncodable } from './encode.js';
+import { checkedCount } from './options.js';
 
 /** TampStatus of src/status.h. */
 const OK = 0;
@@ -213,11 +214,7 @@ export class Bridge {
   /** The import: counts a text with the caller's function; -1 when it failed. @param {number} key @param {number} at @param {number} length */
   #count(key, at, length) {
     try {
-      const count = this.#counters.get(key)?.(this.#text(at >>> 0, length >>> 0));
-      if (!Number.isInteger(count) || /** @type {number} */ (count) < 0 || /** @type {number} */ (count) > 0x7fffffff) {
-        throw new TampError('bad-count', `countTokens must return an integer of at least 0; it returned ${typeof count === 'number' ? count : `a value of type ${typeof count}`}.`);
-      }
-      return /** @type {number} */ (count);
+      return checkedCount(this.#counters.get(key)?.(this.#text(at >>> 0, length >>> 0)));
     } catch (error) {
       this.#thrown ??= { error };
       return -1;
@@ -318,10 +315,10 @@ export class Bridge {
     try {
       encodeValue(sink, message);
     } catch (error) {
-      if (error instanceof NotEncodable) {
-        throw new MessageError('not-json', `Message ${index} cannot be JSON: ${error.message}.`, index, undefined, { cause: error });
-      }
-      throw error;
+      if (error instanceof TampError) throw error;
+      /* Not what JSON holds, or a getter or toJSON of the message's own that threw. */
+      const why = error instanceof NotEncodable ? error.message : 'reading it threw';
+      throw new MessageError('not-json', `Message ${index} cannot be JSON: ${why}.`, index, undefined, { cause: error });
     }
     return sink.at - start;
   }

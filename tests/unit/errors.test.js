@@ -188,7 +188,7 @@ describe('messages', () => {
     assert.equal(thrownBy(() => tamp.compact(list, policy), MessageError).index, 2);
   });
 
-  test('a message whose field throws when read is a MessageError with its index, or read without it', () => {
+  test('a message whose field throws when read is a MessageError with its index and the cause', () => {
     const list = /** @type {any[]} */ (good());
     Object.defineProperty(list[1], 'content', { enumerable: true, get() { throw new Error('trap'); } });
     assert.equal(thrownBy(() => tamp.compact(list, policy), MessageError).index, 1);
@@ -266,7 +266,10 @@ describe('options', () => {
 
   for (const value of [NaN, -1, 1.5, Infinity, '7', null, undefined, {}, 1n, 2 ** 53]) {
     test(`a counter that returns ${typeof value} ${String(value)} is a typed error`, () => {
-      thrownBy(() => tamp.compact(good(), over, { countTokens: () => /** @type {any} */ (value) }), TampError);
+      const countTokens = () => /** @type {any} */ (value);
+      thrownBy(() => tamp.compact(good(), over, { countTokens }), TampError);
+      thrownBy(() => tamp.countTokens('text', { countTokens }), TampError);
+      thrownBy(() => tamp.countTokens(good(), { countTokens }), TampError);
     });
   }
 
