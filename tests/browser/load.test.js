@@ -30,7 +30,7 @@ try {
 }
 `;
 
-const compacted = { removed: 2, ids: ['u2', 'a2'], same: true };
+const compacted = { removed: 1, ids: ['u1', 'u2', 'a2'], same: true };
 
 /** @type {import('playwright-core').Browser} */
 let browser;
