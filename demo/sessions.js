@@ -138,7 +138,7 @@ export async function start() {
     const name = mark(message);
     return h('li', { class: `sent-row ${name === 'summary' ? 'summary' : description.role} ${name}` },
       h('span', { class: 'role' }, name === 'summary' ? 'summary' : description.role),
-      h('span', { class: 'says' }, visible(oneLine(preview(description), 140))),
+      h('span', { class: 'says' }, visible(name === 'summary' ? preview(description) : oneLine(preview(description), 140))),
       h('span', { class: 'size' }, count(tamp.countTokens([message]))));
   });
 
