@@ -7,7 +7,7 @@ import { isObject } from './notice.js';
 
 /** @typedef {{ id: string, toolCallId?: string }} Interrupt */
 
-/** @param {Policy} policy @returns {boolean} whether it asks a model */
+/** @param {unknown} policy @returns {boolean} whether it asks a model */
 export function asksModel(policy) {
   if (Array.isArray(policy)) return policy.some(asksModel);
   if (!isObject(policy)) return false;

@@ -87,22 +87,22 @@ export function reconcile(theirs, { original, sent, gone }) {
   for (const message of theirs) {
     const put = isObject(message) ? answerFor(/** @type {Message} */ (message)) : message;
     touched ||= put !== message;
-    if (put === null) continue;
+    if (put === undefined) continue;
     answer.push(put);
     if (isObject(put)) present.add(put.id);
   }
 
-  /** @param {Message} message @returns {Message | null} null: it goes */
+  /** @param {Message} message @returns {Message | undefined} undefined: it goes */
   function answerFor(message) {
     const own = mine.get(message.id);
     if (own !== undefined) return merge(message, wasSent.get(message.id), own);
-    if (wasSent.has(message.id) || gone.has(message.id) || isOurs(message)) return null;
+    if (wasSent.has(message.id) || gone.has(message.id) || isOurs(message)) return undefined;
     if (astray.size === 0) return message;
     const said = astray.get(likeness(message))?.shift();
     if (said === undefined) return message;
     // A server that names anew what it was sent does not go by ids: the client's list keeps its own.
     const behind = mine.get(said.id);
-    return behind === undefined ? null : { ...merge(message, said, behind), id: behind.id };
+    return behind && { ...merge(message, said, behind), id: behind.id };
   }
 
   /** What the server's list lacks, by what it stands behind. @type {Map<string | null, Message[]>} */
