@@ -252,6 +252,8 @@ close:
 }
 
 TampCursor tamp_cursor(const uint8_t *text, size_t at, size_t length, bool raw) {
+  static const uint8_t nothing[1];
+  if (text == NULL) text = nothing; /* no arithmetic on NULL, not even by 0 */
   TampCursor cursor = {.text = text, .length = length, .at = at, .raw = raw};
   if (length > UINT32_MAX) {
     cursor.status = TAMP_TOO_LARGE;

@@ -275,6 +275,9 @@ static void grammar(void) {
               fault.offset, fault.reason == NULL ? "" : fault.reason);
     }
   }
+  TampCursor cursor = tamp_cursor(NULL, 0, 0, false);
+  TampValue value;
+  CHECK(!tamp_cursor_value(&cursor, &value) && cursor.fault.offset == 0);
   TampFault fault = {0};
   CHECK(read_whole((TampText){(const uint8_t *)"[\0]", 3}, &fault, NULL) == TAMP_BAD_JSON);
   CHECK(fault.offset == 1);
