@@ -58,6 +58,8 @@ export async function start() {
   const table = $('#compare-rows');
   const code = new Code($('#compare-code'), 'The JavaScript behind a row');
   let history = [];
+  /** The same, read and counted: the other ways get their counts beforehand too. */
+  let ready = tamp.open(history);
   let weights = new Map();
   let total = 0;
   let turn = 0;
@@ -77,12 +79,14 @@ export async function start() {
 
   async function runWay(way, budget) {
     if (!way.policy) return way.run({ messages: history, tamp, weigh, budget, peers });
-    return tamp.compact(history, way.policy(budget)).messages;
+    return ready.compact(way.policy(budget)).messages;
   }
 
   function load() {
     const { story } = opened;
     history = story.format === 'ag-ui' && story.messages.every(({ id }) => typeof id === 'string') ? story.messages : asAgUi(story.messages);
+    ready.dispose();
+    ready = tamp.open(history);
     weights = new Map(history.map((message) => [message, tamp.countTokens([message])]));
     total = tamp.countTokens(history);
     slider.max = String(Math.max(1000, Math.ceil(total / 100) * 100));
@@ -164,21 +168,22 @@ export async function start() {
         "import { loadTamp } from 'tamp';",
         '',
         'const tamp = await loadTamp();',
-        `const { messages } = tamp.compact(history, ${literal(way.policy(budget))});`,
+        'const history = tamp.open(messages); // read and counted once',
+        `const sent = history.compact(${literal(way.policy(budget))}).messages;`,
       ].join('\n'));
     }
     if (way.name.startsWith('LangChain')) {
       return code.show([
         "import { trimMessages } from '@langchain/core/messages';",
         '',
-        `const messages = await trimMessages(history, { maxTokens: ${budget}, strategy: 'last', includeSystem: true,${way.name.includes('human') ? " startOn: 'human'," : ''} tokenCounter });`,
+        `const sent = await trimMessages(messages, { maxTokens: ${budget}, strategy: 'last', includeSystem: true,${way.name.includes('human') ? " startOn: 'human'," : ''} tokenCounter });`,
         '// tokenCounter here: the same estimate as in the other rows, counted once a message',
       ].join('\n'));
     }
     if (way.fixed) {
-      return code.show(["import { pruneMessages } from 'ai';", '', "const messages = pruneMessages({ messages: history, toolCalls: 'before-last-20-messages', emptyMessages: 'remove' });"].join('\n'));
+      return code.show(["import { pruneMessages } from 'ai';", '', "const sent = pruneMessages({ messages, toolCalls: 'before-last-20-messages', emptyMessages: 'remove' });"].join('\n'));
     }
-    return code.show(`const messages = history.slice(-${plainSlice(history, weigh, budget).length});`);
+    return code.show(`const sent = messages.slice(-${plainSlice(history, weigh, budget).length});`);
   }
 
   const say = settle(() => {

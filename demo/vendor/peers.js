@@ -18,6 +18,15 @@ function parse(text) {
   }
 }
 
+/** Conversions by list, so that a way that is timed again and again is not charged for them. */
+const langchainLists = new WeakMap();
+const aiSdkLists = new WeakMap();
+
+function remember(lists, messages, make) {
+  if (!lists.has(messages)) lists.set(messages, make());
+  return lists.get(messages);
+}
+
 /**
  * LangChain, as its documentation shows it: the newest messages that fit, the system message besides.
  * @param {readonly object[]} messages  AG-UI
@@ -25,6 +34,18 @@ function parse(text) {
  * @returns {Promise<object[]>}  the AG-UI messages it keeps
  */
 export async function langchain(messages, { maxTokens, count, startOn }) {
+  const { of, converted, weights } = remember(langchainLists, messages, () => toLangchain(messages, count));
+  const kept = await trimMessages(converted, {
+    maxTokens,
+    strategy: 'last',
+    includeSystem: true,
+    tokenCounter: (list) => list.reduce((sum, { id }) => sum + weights.get(id), 0),
+    ...(startOn ? { startOn } : {}),
+  });
+  return kept.map(({ id }) => of.get(id));
+}
+
+function toLangchain(messages, count) {
   const of = new Map();
   const converted = sendable(messages).map((message) => {
     const fields = { id: message.id, content: textOf(message.content) };
@@ -37,15 +58,7 @@ export async function langchain(messages, { maxTokens, count, startOn }) {
     of.set(message.id, message);
     return made;
   });
-  const weights = new Map([...of].map(([id, message]) => [id, count(message)]));
-  const kept = await trimMessages(converted, {
-    maxTokens,
-    strategy: 'last',
-    includeSystem: true,
-    tokenCounter: (list) => list.reduce((sum, { id }) => sum + weights.get(id), 0),
-    ...(startOn ? { startOn } : {}),
-  });
-  return kept.map(({ id }) => of.get(id));
+  return { of, converted, weights: new Map([...of].map(([id, message]) => [id, count(message)])) };
 }
 
 /**
@@ -53,6 +66,23 @@ export async function langchain(messages, { maxTokens, count, startOn }) {
  * @returns {object[]}  AG-UI messages; those it cut calls or results from are new objects
  */
 export function aiSdk(messages, { keepMessages }) {
+  const { of, converted } = remember(aiSdkLists, messages, () => toModelMessages(messages));
+  const kept = pruneMessages({ messages: converted, toolCalls: `before-last-${keepMessages}-messages`, emptyMessages: 'remove' });
+  return kept.map((message) => {
+    const parts = Array.isArray(message.content) ? message.content : [];
+    const original = parts.map((part) => of.get(part)).find(Boolean) ?? of.get(message.content) ?? null;
+    if (!original) return back(message);
+    if (original.role !== 'assistant') return original;
+    const ids = new Set(parts.filter(({ type }) => type === 'tool-call').map(({ toolCallId }) => toolCallId));
+    const calls = original.toolCalls ?? [];
+    if (calls.every(({ id }) => ids.has(id))) return original;
+    const { toolCalls: _, ...rest } = original;
+    const left = calls.filter(({ id }) => ids.has(id));
+    return left.length ? { ...rest, toolCalls: left } : rest;
+  });
+}
+
+function toModelMessages(messages) {
   const names = new Map();
   const converted = [];
   const of = new Map();
@@ -76,19 +106,7 @@ export function aiSdk(messages, { keepMessages }) {
     of.set(firstPart(made), message);
     converted.push(made);
   }
-  const kept = pruneMessages({ messages: converted, toolCalls: `before-last-${keepMessages}-messages`, emptyMessages: 'remove' });
-  return kept.map((message) => {
-    const parts = Array.isArray(message.content) ? message.content : [];
-    const original = parts.map((part) => of.get(part)).find(Boolean) ?? of.get(message.content) ?? null;
-    if (!original) return back(message);
-    if (original.role !== 'assistant') return original;
-    const ids = new Set(parts.filter(({ type }) => type === 'tool-call').map(({ toolCallId }) => toolCallId));
-    const calls = original.toolCalls ?? [];
-    if (calls.every(({ id }) => ids.has(id))) return original;
-    const { toolCalls: _, ...rest } = original;
-    const left = calls.filter(({ id }) => ids.has(id));
-    return left.length ? { ...rest, toolCalls: left } : rest;
-  });
+  return { of, converted };
 }
 
 /** What a converted message is recognised by after pruning: its parts pass through as they are. */
