@@ -89,10 +89,10 @@ class Chat {
   introduce(info) {
     this.#available = info !== null;
     if (!info) this.#problem('The chat needs the demo’s server: run "make demo" and open the address it prints. Everything else on this page works without it.');
-    $('#chat-who').textContent = !info ? '' : info.agent === 'model' ? `${info.model} answers, through the demo’s server.` : 'A scripted agent answers: no model, no key, no network. It refuses what a provider would refuse.';
-    if (info?.agent === 'model') {
+    $('#chat-who').textContent = !info ? '' : info.agent === 'model' ? `${info.model} answers, through the demo’s server.` : info.agent === 'other' ? `Your server at ${info.address} answers.` : 'A scripted agent answers: no model, no key, no network. It refuses what a provider would refuse.';
+    if (info && info.agent !== 'built-in') {
       // What is written here goes where the person who started the server said.
-      $('#panel-chat').dataset.private = `Messages go to ${info.model}`;
+      $('#panel-chat').dataset.private = `Messages go to ${info.model ?? info.address}`;
       if (!$('#panel-chat').hidden) $('#private').textContent = $('#panel-chat').dataset.private;
     }
     this.#enable();

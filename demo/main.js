@@ -51,6 +51,7 @@ async function show() {
     if (link.hash === `#${name}`) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
+  document.title = `${$(`#${name}-title`).textContent.replace(/\.$/, '')} · Tamp`;
   $('#fatal').hidden = true;
   $('#private').textContent = name === 'chat' ? $('#panel-chat').dataset.private ?? 'Talks to its own server only' : 'Nothing leaves this page';
   try {

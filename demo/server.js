@@ -3,6 +3,9 @@
  *
  *   node demo/server.js          http://localhost:8471, or PORT=…
  *
+ * In the chat answers a scripted agent; OPENAI_BASE_URL, OPENAI_API_KEY and MODEL put a model in its place, AGUI_URL an
+ * AG-UI server of your own.
+ *
  * The page needs no server of its own kind: everything but the chat also works from any static host.
  */
 import { createReadStream } from 'node:fs';
@@ -159,7 +162,8 @@ async function main() {
     const { agentFromEnvironment } = await import('./server/agent.js');
     ({ handler: agent, name: answers } = await agentFromEnvironment(process.env, await loadTamp()));
   } catch (error) {
-    console.error(`The live chat is off (${error.message.split('\n')[0]}). The rest of the page works. To have it: npm install, then make demo again.`);
+    const advice = error.code === 'ERR_MODULE_NOT_FOUND' ? ' To have it: npm install, and start again.' : '';
+    console.error(`The live chat is off: ${error.message.split('\n')[0]}. The rest of the page works.${advice}`);
   }
   const server = createDemoServer({ root, agent });
   server.on('error', (error) => {

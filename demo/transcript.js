@@ -87,19 +87,19 @@ export function guessFormat(messages) {
   return objects.some(({ id }) => typeof id === 'string') ? 'ag-ui' : 'openai';
 }
 
-/** Throws a FileProblem when the core at hand does not read this format. */
-export function checkFormat(tamp, format) {
+const reads = (tamp, format) => {
   try {
     tamp.inspect([], { format });
+    return true;
   } catch {
-    const readable = [...FORMAT_NAMES].filter(([name]) => {
-      try {
-        tamp.inspect([], { format: name });
-        return true;
-      } catch {
-        return false;
-      }
-    }).map(([, name]) => name);
-    throw new FileProblem(`This looks like a transcript of ${FORMAT_NAMES.get(format)}, which this version cannot trim yet. It reads ${readable.join(', ')}.`);
+    return false;
   }
+};
+
+/** Names of the formats that the core at hand reads. */
+export const readableFormats = (tamp) => [...FORMAT_NAMES].filter(([format]) => reads(tamp, format)).map(([, name]) => name);
+
+/** Throws a FileProblem when the core at hand does not read this format. */
+export function checkFormat(tamp, format) {
+  if (!reads(tamp, format)) throw new FileProblem(`This looks like a transcript of ${FORMAT_NAMES.get(format)}, which this version cannot trim yet. It reads ${readableFormats(tamp).join(', ')}.`);
 }

@@ -11,7 +11,7 @@ import { applyStory, readStory } from './story.js';
 import { needsModel } from './strategies.js';
 import { tabs } from './tabs.js';
 import { Timeline } from './timeline.js';
-import { FORMAT_NAMES, FileProblem, checkFormat, guessFormat, parseTranscript } from './transcript.js';
+import { FORMAT_NAMES, FileProblem, checkFormat, guessFormat, parseTranscript, readableFormats } from './transcript.js';
 import { validate } from './validator.js';
 
 const SAMPLE_NAME = 'sample.json';
@@ -38,6 +38,7 @@ class Trimmer {
   #policy = null;
   #editor;
   #timeline;
+  #tabs;
   #list;
   #code;
   #reportText;
@@ -74,6 +75,7 @@ class Trimmer {
       check: (policy) => tamp.checkPolicy(policy),
       onChange: (policy, problems) => this.#setPolicy(policy, problems),
     });
+    $('#source-hint').textContent = `or drop one anywhere on this page: JSON from ${readableFormats(tamp).join(', ')}. It is read here and sent nowhere.`;
     $('#use-sample').addEventListener('click', () => this.openSample());
     $('#source-cancel').addEventListener('click', () => this.#opening?.abort());
     $('#download').addEventListener('click', () => this.#download());
@@ -85,8 +87,6 @@ class Trimmer {
     this.#acceptDrops();
     this.#editor.setPreset('fit');
   }
-
-  #tabs;
 
   #acceptDrops() {
     const veil = $('#dropping');
@@ -291,20 +291,29 @@ class Trimmer {
   }
 
   #download() {
-    const { name, bytes, container, key, format } = this.#file;
+    const { name } = this.#file;
     const target = name.replace(/(\.[a-z0-9]+)?$/i, (suffix) => `.trimmed${suffix || '.json'}`);
-    let blob;
-    if (container === 'json-array' && !needsModel(this.#policy)) {
-      // Untouched messages come back byte for byte.
-      blob = new Blob([this.#tamp.compactText(bytes, this.#policy, { format }).bytes], { type: 'application/json' });
-    } else if (container === 'jsonl') {
-      blob = new Blob([this.#compaction.messages.map((message) => JSON.stringify(message)).join('\n'), '\n'], { type: 'application/jsonl' });
-    } else {
-      const { messages } = this.#compaction;
-      const value = key === null ? messages : { ...JSON.parse(new TextDecoder().decode(bytes)), [key]: messages };
-      blob = new Blob([JSON.stringify(value, null, 2), '\n'], { type: 'application/json' });
+    download(this.#exact() ?? this.#written(), target);
+  }
+
+  /** The result with untouched messages byte for byte; null for a container or a policy that has no such way. */
+  #exact() {
+    if (needsModel(this.#policy)) return null;
+    const { bytes, format, container } = this.#file;
+    try {
+      return new Blob([this.#tamp.compactText(bytes, this.#policy, { format }).bytes], { type: container === 'jsonl' ? 'application/jsonl' : 'application/json' });
+    } catch {
+      return null;
     }
-    download(blob, target);
+  }
+
+  /** The result written anew, in the container it came in. */
+  #written() {
+    const { bytes, container, key } = this.#file;
+    const { messages } = this.#compaction;
+    if (container === 'jsonl') return new Blob([messages.map((message) => JSON.stringify(message)).join('\n'), '\n'], { type: 'application/jsonl' });
+    const value = key === null ? messages : { ...JSON.parse(new TextDecoder().decode(bytes)), [key]: messages };
+    return new Blob([JSON.stringify(value, null, 2), '\n'], { type: 'application/json' });
   }
 
   #downloadReport() {

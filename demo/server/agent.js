@@ -36,6 +36,18 @@ async function readInput(request) {
   return input;
 }
 
+function json(response, status, value) {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  response.end(JSON.stringify(value));
+}
+
+const NOT_HERE = { error: 'The chat answers its own page only. Open it at http://localhost.' };
+
+/** Another site's page must not be able to spend the visitor's key, by any name for this address. */
+function ownPage({ headers: { host = '', origin } }) {
+  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) && (origin === undefined || origin === `http://${host}`);
+}
+
 /**
  * The AG-UI agent of the chat, as a handler of node:http: GET says what answers, POST runs it.
  *
@@ -48,18 +60,8 @@ async function readInput(request) {
  * @param {number} [options.wordMs]  how long the built-in agent takes for a word
  */
 export function createAgent({ encoder, countTokens, model = null, wordMs = WORD_MS }) {
-  const json = (response, status, value) => {
-    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    response.end(JSON.stringify(value));
-  };
-
   return async function agent(request, response) {
-    // Another site's page must not be able to spend the visitor's key, by any name for this address.
-    const host = request.headers.host ?? '';
-    const { origin } = request.headers;
-    if (!/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) || (origin !== undefined && origin !== `http://${host}`)) {
-      return json(response, 403, { error: 'The chat answers its own page only. Open it at http://localhost.' });
-    }
+    if (!ownPage(request)) return json(response, 403, NOT_HERE);
     if (request.method === 'GET') return json(response, 200, model ? { agent: 'model', model: model.model } : { agent: 'built-in' });
     if (request.method !== 'POST') {
       response.setHeader('allow', 'GET, POST');
@@ -110,8 +112,46 @@ export function createAgent({ encoder, countTokens, model = null, wordMs = WORD_
   };
 }
 
-/** The agent the environment asks for: OPENAI_API_KEY or OPENAI_BASE_URL (with MODEL) chooses a model, else the built-in one. */
+/**
+ * Hands a run on to an AG-UI server of the visitor's own: the page itself may talk to no other address.
+ * @param {string} address  of its endpoint
+ */
+export function createRelay(address) {
+  return async function relay(request, response) {
+    if (!ownPage(request)) return json(response, 403, NOT_HERE);
+    if (request.method === 'GET') return json(response, 200, { agent: 'other', address });
+    if (request.method !== 'POST') {
+      response.setHeader('allow', 'GET, POST');
+      return json(response, 405, { error: 'Only GET and POST work here.' });
+    }
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    try {
+      const body = JSON.stringify(await readInput(request));
+      const answer = await fetch(address, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'text/event-stream' }, body, signal: gone.signal });
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/event-stream', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+      for await (const chunk of answer.body ?? []) {
+        if (!response.write(chunk)) await new Promise((resolve) => { response.once('drain', resolve).once('close', resolve); });
+      }
+      response.end();
+    } catch (error) {
+      if (response.headersSent || gone.signal.aborted) response.destroy();
+      else json(response, error instanceof Refusal ? error.status : 502, { error: error instanceof Refusal ? error.message : `No AG-UI server answers at ${address} (${error.cause?.code ?? error.message}). Is it running?` });
+    }
+    return undefined;
+  };
+}
+
+/**
+ * The agent the environment asks for: AGUI_URL an AG-UI server of one's own; OPENAI_API_KEY or OPENAI_BASE_URL (with MODEL) a
+ * model; else the built-in one.
+ * @returns {Promise<{handler: Function, name: string}>}  `name` for a sentence: "In the live chat answers …"
+ */
 export async function agentFromEnvironment(env, tamp) {
+  if (env.AGUI_URL) {
+    if (!/^https?:\/\//.test(env.AGUI_URL) || !URL.canParse(env.AGUI_URL)) throw new Error(`AGUI_URL must be an http address, and is "${env.AGUI_URL}"`);
+    return { handler: createRelay(env.AGUI_URL), name: `the AG-UI server at ${env.AGUI_URL}` };
+  }
   const { EventEncoder } = await import('@ag-ui/encoder');
   let model = null;
   if (env.OPENAI_API_KEY || env.OPENAI_BASE_URL) {

@@ -5,15 +5,15 @@ import { test } from 'node:test';
 import { EventEncoder } from '@ag-ui/encoder';
 import { HttpAgent } from '@ag-ui/client';
 
-import { createAgent, MOST_BYTES } from '../../demo/server/agent.js';
+import { agentFromEnvironment, createAgent, createRelay, MOST_BYTES } from '../../demo/server/agent.js';
 import { modelProblem, runModel } from '../../demo/server/model.js';
 import { validate } from '../../demo/validator.js';
 
 const countTokens = (messages) => messages.reduce((sum, message) => sum + Math.ceil(JSON.stringify(message).length / 4), 0);
 const askPerson = { name: 'ask_person', description: 'Ask.', parameters: { type: 'object', properties: {} } };
 
-async function serve(t, options = {}) {
-  const server = createServer(createAgent({ encoder: new EventEncoder(), countTokens, wordMs: 0, ...options }));
+async function serve(t, handler = createAgent({ encoder: new EventEncoder(), countTokens, wordMs: 0 })) {
+  const server = createServer(handler);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -126,4 +126,19 @@ test('what goes wrong with a model is a sentence that says what to do', () => {
   assert.match(modelProblem({ status: 404 }, at), /MODEL/);
   assert.match(modelProblem({ cause: { code: 'ECONNREFUSED' } }, at), /No model answers at http:\/\/localhost:11434\/v1 \(ECONNREFUSED\)/);
   assert.match(modelProblem({ status: 400, code: 'context_length_exceeded', message: 'too long' }, at), /^context_length_exceeded/);
+});
+
+test('AGUI_URL hands runs on to another AG-UI server, and says when none is there', async (t) => {
+  const other = await serve(t);
+  const { handler, name } = await agentFromEnvironment({ AGUI_URL: other }, null);
+  assert.match(name, /AG-UI server at http/);
+  const agent = new HttpAgent({ url: await serve(t, handler), initialMessages: [user('u1', 'Compare the two orders')] });
+  await agent.runAgent({});
+  assert.match(agent.messages.at(-1).content, /same two workers/);
+
+  const nobody = await serve(t, createRelay('http://127.0.0.1:9/agui'));
+  const response = await fetch(nobody, { method: 'POST', body: JSON.stringify({ threadId: 't', runId: 'r', messages: [] }) });
+  assert.equal(response.status, 502);
+  assert.match((await response.json()).error, /No AG-UI server answers at http:\/\/127\.0\.0\.1:9\/agui/);
+  await assert.rejects(agentFromEnvironment({ AGUI_URL: 'ftp://x' }, null), /AGUI_URL must be an http address/);
 });
