@@ -44,14 +44,16 @@ typedef struct Walk {
   uint32_t frame_count, frame_capacity;
 } Walk;
 
+/* In the machine's byte order: digests are compared on the machine that made them, or on one of its
+ * kind (every target is little-endian). Composed of bytes, this would take most of the time. */
 static uint64_t read_u64(const uint8_t *bytes) {
-  uint64_t word = 0;
-  for (unsigned i = 0; i < 8; i++) word |= (uint64_t)bytes[i] << (8 * i);
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
   return word;
 }
 
 static void write_u64(uint8_t *bytes, uint64_t word) {
-  for (unsigned i = 0; i < 8; i++) bytes[i] = (uint8_t)(word >> (8 * i));
+  memcpy(bytes, &word, sizeof word);
 }
 
 static uint64_t rotate(uint64_t word, unsigned by) {

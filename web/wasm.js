@@ -68,6 +68,19 @@ const FIRST_ROOM = 1024;
  * @property {Counter} [countTokens]
  */
 
+/** A sink outside the module. @returns {Sink} */
+const newSink = () => ({
+  bytes: new Uint8Array(256),
+  at: 0,
+  end: 256,
+  grow(self, needed) {
+    const larger = new Uint8Array(Math.max(self.bytes.length * 2, self.at + needed));
+    larger.set(self.bytes.subarray(0, self.at));
+    self.bytes = larger;
+    self.end = larger.length;
+  },
+});
+
 /** One instance of the module. */
 export class Bridge {
   /** @type {Record<string, any>} */
@@ -147,20 +160,13 @@ export class Bridge {
     }
   }
 
-  /** Encodes a value of ours into bytes. @param {unknown} value */
-  #encoded(value) {
-    /** @type {Sink} */
-    const sink = {
-      bytes: new Uint8Array(256),
-      at: 0,
-      end: 256,
-      grow(self, needed) {
-        const larger = new Uint8Array(Math.max(self.bytes.length * 2, self.at + needed));
-        larger.set(self.bytes);
-        self.bytes = larger;
-        self.end = larger.length;
-      },
-    };
+  /**
+   * Encodes a value of ours into bytes, valid until the next use of `sink`.
+   * @param {unknown} value
+   * @param {Sink} [sink]
+   */
+  #encoded(value, sink = newSink()) {
+    sink.at = 0;
     encodeValue(sink, value);
     return sink.bytes.subarray(0, sink.at);
   }
@@ -409,11 +415,12 @@ export class Bridge {
    */
   digest(messages) {
     const batch = 256;
+    const sink = newSink();
     let words = new Uint32Array(4);
     for (let start = 0; start < messages.length; start += batch) {
       let bytes;
       try {
-        bytes = this.#encoded(messages.slice(start, start + batch));
+        bytes = this.#encoded(messages.slice(start, start + batch), sink);
       } catch (error) {
         if (!(error instanceof NotEncodable)) throw error;
         throw new MessageError('not-json', `A message cannot be JSON: ${error.message}.`, -1, undefined, { cause: error });
