@@ -38,7 +38,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -
 # Every byte goes through these: they are worth their size. The rest runs once a message and is made small,
 # which takes a quarter off the Wasm and no speed. emcc forbids inlining for -Oz even where -O2 comes after it,
 # which makes the hot loops ten times slower: it has to be allowed again.
-HOT := src/json/cursor.c src/json/splitter.c src/json/utf8.c src/json/value.c src/tokens.c
+HOT := src/digest.c src/json/cursor.c src/json/splitter.c src/json/utf8.c src/json/value.c src/tokens.c
 # Link-time optimisation would make malloc and memset a calloc when the archives are closed already.
 WASM_FLAGS := $(OPTIMISE_WASM) -msimd128 -fvisibility=hidden -fno-builtin-calloc
 # A stack that overflows traps instead of writing over data: it lies below everything else. dlmalloc, though
@@ -134,8 +134,9 @@ $(eval $(call library,sanitized))
 .PHONY: all dist types
 all: dist types
 
-# No npm package is needed for this one. Copies of modules that are gone go first.
-STALE := $(filter-out $(WEB:web/%=dist/%) dist/inline.js,$(shell find dist -name '*.js' 2>/dev/null))
+# No npm package is needed for this one. What came from modules that are gone goes first.
+STALE := $(filter-out $(WEB:web/%=dist/%) $(patsubst web/%.js,dist/%.d.ts,$(WEB)) dist/inline.js dist/inline.d.ts,\
+	$(shell find dist -name '*.js' -o -name '*.d.ts' 2>/dev/null))
 $(if $(STALE),$(shell rm -f $(STALE)))
 dist: dist/tamp.wasm dist/inline.js $(WEB:web/%=dist/%)
 dist/%: web/%
@@ -148,7 +149,6 @@ dist/inline.js: dist/tamp.wasm tools/inline.js
 types: dist/types.stamp
 dist/types.stamp: $(WEB) tsconfig.json build/modules.stamp
 	@mkdir -p $(@D)
-	@rm -f $(filter-out %/inline.d.ts,$(wildcard dist/*.d.ts))
 	$(call run,tsc,web,node_modules/.bin/tsc -p tsconfig.json)
 	@touch $@
 

@@ -71,7 +71,7 @@ const rules = {
 };
 
 export default [
-  { ignores: ['build/', 'dist/', 'node_modules/'] },
+  { ignores: ['build/', 'dist/', 'node_modules/', '.*'] },
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: { ecmaVersion: 2024, sourceType: 'module', globals: readable(builtIn) },
@@ -80,7 +80,7 @@ export default [
   { files: ['web/**', 'demo/**'], languageOptions: { globals: readable(browser) } },
   { files: ['demo/*server*', 'demo/server/**', 'tests/**', 'tools/**'], languageOptions: { globals: readable(node) } },
   // Functions given to page.evaluate run in the page.
-  { files: ['tests/browser/**'], languageOptions: { globals: readable(browser) } },
+  { files: ['tests/**'], languageOptions: { globals: readable(browser) } },
   // Configuration files have a default export: their readers ask for it.
   { files: ['*.config.js', 'tests/package/**'], rules: { 'no-restricted-syntax': 'off' } },
 ];
