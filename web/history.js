@@ -63,6 +63,12 @@ export function readPolicy(bridge, policy) {
 }
 
 /**
+ * Safari has no Symbol.dispose yet; a compiled `using` looks for this one there.
+ * @type {typeof Symbol.dispose}
+ */
+const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+
+/**
  * Messages of one conversation, in order. Get one from `tamp.open`.
  *
  * A message that was given is taken to stay as it is: to change one, replace the object. Only the newest few are looked
@@ -301,7 +307,7 @@ export class History {
   }
 
   /** For `using`. */
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+  [dispose]() {
     this.dispose();
   }
 }
