@@ -23,82 +23,76 @@ enum {
   WARM_UP = 8,         /* bytes before a lane that its state is guessed from */
 };
 
-/* The cell of `byte` in the row that `cell` leads to. Rows start at multiples of 16. */
-static inline uint32_t step(uint32_t cell, uint8_t byte) {
-  return tamp_tokens_cell[((cell >> 4) & 0xff0u) + tamp_tokens_column[byte]];
+/* One step: adds what `byte` costs in the state of `row`, and goes on to the next. */
+static inline void step(uint32_t *row, uint32_t *cost, uint8_t byte) {
+  const uint32_t cell = *row * TAMP_TOKENS_UNIT + tamp_tokens_column[byte];
+  *cost += tamp_tokens_cost[cell];
+  *row = tamp_tokens_next[cell];
 }
 
-static inline uint32_t cost_of(uint32_t cell) { return cell & 0xffu; }
-
-/* Walks `length` bytes from the state that `*cell` leads to; leaves the last cell there. */
-static uint32_t walk(const uint8_t *text, size_t length, uint32_t *cell) {
+/* The cost of `length` bytes from the state of `*row`, which becomes the state behind them. */
+static uint32_t walk(const uint8_t *text, size_t length, uint32_t *row) {
   uint32_t cost = 0;
-  uint32_t at = *cell;
-  for (size_t i = 0; i < length; i++) {
-    at = step(at, text[i]);
-    cost += cost_of(at);
-  }
-  *cell = at;
+  uint32_t at = *row;
+  for (size_t i = 0; i < length; i++) step(&at, &cost, text[i]);
+  *row = at;
   return cost;
 }
 
-/* What walking from `*cell` costs more than walking from `guess` did. `*last` is the last cell of that walk
- * and becomes the last of this one. The difference is added modulo 2^32. */
-static uint32_t mend(const uint8_t *text, size_t length, uint32_t cell, uint32_t guess, uint32_t *last) {
-  uint32_t difference = 0;
-  for (size_t i = 0; (cell ^ guess) >> 8 != 0; i++) {
+/* What a walk from the state of `row` costs more than the one from `guess` that was made. `*end` is where that
+ * one ended and becomes where this one does. The difference is modulo 2^32. */
+static uint32_t mend(const uint8_t *text, size_t length, uint32_t row, uint32_t guess, uint32_t *end) {
+  uint32_t cost = 0, guessed = 0;
+  for (size_t i = 0; row != guess; i++) {
     if (i == length) {
-      *last = cell;
+      *end = row;
       break;
     }
-    cell = step(cell, text[i]);
-    guess = step(guess, text[i]);
-    difference += cost_of(cell) - cost_of(guess);
+    step(&row, &cost, text[i]);
+    step(&guess, &guessed, text[i]);
   }
-  return difference;
+  return cost - guessed;
 }
 
 /* walk, in lanes. `length` is at least SHORT and at most STRETCH. */
-static uint32_t walk_lanes(const uint8_t *text, size_t length, uint32_t *cell) {
+static uint32_t walk_lanes(const uint8_t *text, size_t length, uint32_t *row) {
   const size_t each = length / LANES;
   const uint8_t *const lane1 = text + each;
   const uint8_t *const lane2 = lane1 + each;
   const uint8_t *const lane3 = lane2 + each;
-  uint32_t first[LANES] = {*cell, *cell, *cell, *cell};
-  for (size_t lane = 1; lane < LANES; lane++) walk(text + lane * each - WARM_UP, WARM_UP, &first[lane]);
+  uint32_t guess1 = *row, guess2 = *row, guess3 = *row;
+  walk(lane1 - WARM_UP, WARM_UP, &guess1);
+  walk(lane2 - WARM_UP, WARM_UP, &guess2);
+  walk(lane3 - WARM_UP, WARM_UP, &guess3);
 
-  uint32_t cell0 = first[0], cell1 = first[1], cell2 = first[2], cell3 = first[3];
+  uint32_t row0 = *row, row1 = guess1, row2 = guess2, row3 = guess3;
   uint32_t cost0 = 0, cost1 = 0, cost2 = 0, cost3 = 0;
   for (size_t i = 0; i < each; i++) {
-    cell0 = step(cell0, text[i]);
-    cell1 = step(cell1, lane1[i]);
-    cell2 = step(cell2, lane2[i]);
-    cell3 = step(cell3, lane3[i]);
-    cost0 += cost_of(cell0);
-    cost1 += cost_of(cell1);
-    cost2 += cost_of(cell2);
-    cost3 += cost_of(cell3);
+    step(&row0, &cost0, text[i]);
+    step(&row1, &cost1, lane1[i]);
+    step(&row2, &cost2, lane2[i]);
+    step(&row3, &cost3, lane3[i]);
   }
   uint32_t cost = cost0 + cost1 + cost2 + cost3;
-  cost += mend(lane1, each, cell0, first[1], &cell1);
-  cost += mend(lane2, each, cell1, first[2], &cell2);
-  cost += mend(lane3, each, cell2, first[3], &cell3);
-  cost += walk(text + LANES * each, length - LANES * each, &cell3);
-  *cell = cell3;
+  cost += mend(lane1, each, row0, guess1, &row1);
+  cost += mend(lane2, each, row1, guess2, &row2);
+  cost += mend(lane3, each, row2, guess3, &row3);
+  cost += walk(text + LANES * each, length - LANES * each, &row3);
+  *row = row3;
   return cost;
 }
 
 uint32_t tamp_tokens_estimate(const uint8_t *text, size_t length) {
   if (length == 0) return 0;
   uint64_t cost = 0;
-  uint32_t cell = TAMP_TOKENS_START << 8;
+  uint32_t row = TAMP_TOKENS_START;
   while (length >= SHORT) {
     const size_t stretch = length < STRETCH ? length : STRETCH;
-    cost += walk_lanes(text, stretch, &cell);
+    cost += walk_lanes(text, stretch, &row);
     text += stretch;
     length -= stretch;
   }
-  cost += walk(text, length, &cell);
+  cost += walk(text, length, &row);
   const uint64_t tokens = (cost + TAMP_TOKENS_SCALE / 2) / TAMP_TOKENS_SCALE;
   if (tokens == 0) return 1;
   return tokens < UINT32_MAX ? (uint32_t)tokens : UINT32_MAX;

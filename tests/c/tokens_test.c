@@ -18,9 +18,9 @@ static uint32_t reference(const uint8_t *text, size_t length) {
   uint64_t cost = 0;
   uint32_t row = TAMP_TOKENS_START;
   for (size_t i = 0; i < length; i++) {
-    const uint32_t cell = tamp_tokens_cell[row * 16 + tamp_tokens_column[text[i]]];
-    cost += cell & 0xff;
-    row = cell >> 8;
+    const uint32_t cell = row * TAMP_TOKENS_UNIT + tamp_tokens_column[text[i]];
+    cost += tamp_tokens_cost[cell];
+    row = tamp_tokens_next[cell];
   }
   const uint64_t tokens = (cost + TAMP_TOKENS_SCALE / 2) / TAMP_TOKENS_SCALE;
   return length > 0 && tokens == 0 ? 1 : (uint32_t)tokens;
@@ -59,10 +59,10 @@ enum { FILLERS = sizeof fillers / sizeof fillers[0], LONGEST = 300 * 1024 };
 
 static void tables(void) {
   TEST("the tables take at most 8 KB, and every cell leads to a row that lies in them whole");
-  CHECK(sizeof tamp_tokens_column + sizeof tamp_tokens_cell <= 8192);
+  CHECK(sizeof tamp_tokens_column + sizeof tamp_tokens_cost + sizeof tamp_tokens_next <= 8192);
   for (size_t byte = 0; byte < 256; byte++) CHECK(tamp_tokens_column[byte] < TAMP_TOKENS_COLUMNS);
   for (size_t cell = 0; cell < TAMP_TOKENS_CELLS; cell++) {
-    CHECK((size_t)(tamp_tokens_cell[cell] >> 8) * 16 + TAMP_TOKENS_COLUMNS <= TAMP_TOKENS_CELLS);
+    CHECK(tamp_tokens_next[cell] * TAMP_TOKENS_UNIT + TAMP_TOKENS_COLUMNS <= TAMP_TOKENS_CELLS);
   }
 }
 

@@ -41,8 +41,9 @@ const compiler = (code) => () => Object.values(JSON.parse(read(`node_modules/typ
 
 /** The texts within the JSON of a locale. @param {unknown} value @returns {string[]} */
 const strings = (value) => typeof value === 'string' ? [value] : value && typeof value === 'object' ? Object.values(value).flatMap(strings) : [];
-/** @param {string} code */
-const locale = (code) => () => strings(JSON.parse(read(`node_modules/axe-core/locales/${code}.json`))).join('\n');
+/** The sentences of an accessibility checker, templates left out. @param {string} code */
+const locale = (code) => () => [...new Set(strings(JSON.parse(read(`node_modules/axe-core/locales/${code}.json`))))]
+  .filter((line) => line.length > 20 && !line.includes('{')).join('\n');
 
 const VIETNAMESE = `Khi một cuộc trò chuyện kéo dài, mô hình ngôn ngữ không thể đọc hết mọi tin nhắn cùng một lúc. Mỗi mô hình có một
 cửa sổ ngữ cảnh với số lượng từ nhất định, và khi vượt quá giới hạn đó thì yêu cầu sẽ bị từ chối. Vì vậy chương trình phải chọn
