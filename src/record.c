@@ -62,6 +62,12 @@ static uint32_t add(uint32_t a, uint32_t b) {
   return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
+/* What stands before a tool's name in the value that holds it is no part of the name. */
+static TampText without(TampText text, uint32_t beginning) {
+  size_t length = beginning < text.length ? beginning : text.length;
+  return (TampText){text.bytes + length, text.length - length};
+}
+
 /* One walk for both uses: `record` NULL only counts. */
 static TampStatus weigh(const TampMessage *message, const TampCounter *counter, TampArena *scratch,
                         uint32_t *tokens, TampRecord *record) {
@@ -78,6 +84,7 @@ static TampStatus weigh(const TampMessage *message, const TampCounter *counter, 
       TampText text;
       TampStatus status = tamp_message_text(message, values[k], scratch, &text);
       if (status) return status;
+      if (k == 0) text = without(text, part->name_at);
       if (text.length == 0) continue;
       uint32_t count = 0;
       status = tamp_count_text(counter, text, &count);
@@ -106,14 +113,14 @@ TampStatus tamp_message_tokens(const TampMessage *message, const TampCounter *co
 }
 
 /* An id or a name as an atom. Texts that lie in the message are not copied: the message outlives the atom. */
-static TampStatus intern(const TampMessage *message, TampValue value, TampAtoms *atoms,
+static TampStatus intern(const TampMessage *message, TampValue value, uint32_t beginning, TampAtoms *atoms,
                          TampArena *arena, uint32_t *atom) {
   *atom = TAMP_NONE;
   if (value.type != TAMP_JSON_STRING) return TAMP_OK;
   TampText text;
   TampStatus status = tamp_value_text(message->text, value, arena, &text);
   if (status) return status;
-  return tamp_atoms_intern(atoms, text, atom);
+  return tamp_atoms_intern(atoms, without(text, beginning), atom);
 }
 
 /* A result is blank when no text of it, error apart, says anything and it shows nothing. */
@@ -137,7 +144,7 @@ static TampStatus result_is_blank(const TampMessage *message, uint32_t index, Ta
     if (piece->owner != index) continue;
     if (piece->kind == TAMP_PART_MEDIA) *blank = false;
     TampText text;
-    TampStatus status = tamp_value_text(message->text, piece->text, arena, &text);
+    TampStatus status = tamp_message_text(message, piece->text, arena, &text);
     if (status) return status;
     if (piece->kind == TAMP_PART_TEXT) *blank = tamp_text_is_blank(text);
   }
@@ -163,15 +170,15 @@ static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampA
     if (part->kind == TAMP_PART_CALL) {
       TampCall *call = &calls[record->call_count++];
       *call = (TampCall){.awaits = (part->flags & TAMP_PART_AWAITS) != 0};
-      status = intern(message, part->id, atoms, arena, &call->id);
-      if (!status) status = intern(message, part->name, atoms, arena, &call->name);
+      status = intern(message, part->id, 0, atoms, arena, &call->id);
+      if (!status) status = intern(message, part->name, part->name_at, atoms, arena, &call->name);
       if (call->name != TAMP_NONE && tamp_atoms_text(atoms, call->name).length == 0) {
         call->name = TAMP_NONE;
       }
     } else if (part->kind == TAMP_PART_RESULT) {
       TampResult *result = &results[record->result_count++];
       *result = (TampResult){.failed = (part->flags & TAMP_PART_FAILED) != 0};
-      status = intern(message, part->id, atoms, arena, &result->id);
+      status = intern(message, part->id, 0, atoms, arena, &result->id);
       TampMark mark = tamp_arena_mark(arena);
       if (!status) status = result_is_blank(message, i, arena, &result->blank);
       tamp_arena_reset(arena, mark);
@@ -205,7 +212,7 @@ TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampAr
     }
   }
   TampStatus status = make_pairs(message, atoms, arena, out);
-  if (!status) status = intern(message, message->id, atoms, arena, &out->id);
+  if (!status) status = intern(message, message->id, 0, atoms, arena, &out->id);
   TampMark mark = tamp_arena_mark(arena);
   if (!status) status = weigh(message, counter, arena, &out->tokens, out);
   tamp_arena_reset(arena, mark);

@@ -15,21 +15,12 @@ static const TampText members[MEMBERS] = {
     [TEXT] = TAMP_TEXT_INIT("text"),
 };
 
-static TampRole role_of(const uint8_t *text, TampValue role) {
-  static const struct {
-    TampText name;
-    TampRole role;
-  } roles[] = {
-      {TAMP_TEXT_INIT("assistant"), TAMP_ROLE_ASSISTANT}, {TAMP_TEXT_INIT("tool"), TAMP_ROLE_TOOL},
-      {TAMP_TEXT_INIT("user"), TAMP_ROLE_USER},           {TAMP_TEXT_INIT("system"), TAMP_ROLE_SYSTEM},
-      {TAMP_TEXT_INIT("developer"), TAMP_ROLE_SYSTEM},    {TAMP_TEXT_INIT("reasoning"), TAMP_ROLE_REASONING},
-      {TAMP_TEXT_INIT("activity"), TAMP_ROLE_ACTIVITY},
-  };
-  for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-    if (tamp_value_is(text, role, roles[i].name)) return roles[i].role;
-  }
-  return TAMP_ROLE_OTHER;
-}
+static const TampRoleName roles[] = {
+    {TAMP_TEXT_INIT("assistant"), TAMP_ROLE_ASSISTANT}, {TAMP_TEXT_INIT("tool"), TAMP_ROLE_TOOL},
+    {TAMP_TEXT_INIT("user"), TAMP_ROLE_USER},           {TAMP_TEXT_INIT("system"), TAMP_ROLE_SYSTEM},
+    {TAMP_TEXT_INIT("developer"), TAMP_ROLE_SYSTEM},    {TAMP_TEXT_INIT("reasoning"), TAMP_ROLE_REASONING},
+    {TAMP_TEXT_INIT("activity"), TAMP_ROLE_ACTIVITY},
+};
 
 static TampStatus read_calls(TampMessage *message, TampValue calls) {
   enum { CALL_ID, FUNCTION, CALL_ENCRYPTED, CALL_MEMBERS };
@@ -123,7 +114,7 @@ static TampStatus read_parts(TampMessage *message, TampValue content, uint32_t o
 
 static TampStatus read_content(TampMessage *message, const TampValue *value) {
   TampValue content = value[CONTENT];
-  TampPartKind kind = TAMP_PART_TEXT;
+  uint8_t kind = TAMP_PART_TEXT;
   uint32_t owner = TAMP_NONE;
   if (message->role == TAMP_ROLE_ACTIVITY) return TAMP_OK;
   if (message->role == TAMP_ROLE_TOOL) {
@@ -157,7 +148,7 @@ static TampStatus read(TampCursor *cursor, TampMessage *message) {
   if (!tamp_cursor_members(cursor, members, MEMBERS, value, &message->whole)) return cursor->status;
   if (message->whole.type != TAMP_JSON_OBJECT) return TAMP_BAD_MESSAGE;
   message->id = value[ID];
-  message->role = (uint8_t)role_of(message->text, value[ROLE]);
+  message->role = tamp_role_of(message->text, value[ROLE], roles, sizeof roles / sizeof *roles);
   if (value[ENCRYPTED_VALUE].type == TAMP_JSON_STRING) message->flags |= TAMP_MESSAGE_OPAQUE;
   tamp_mark_read(message, value[METADATA]);
   TampStatus status = read_content(message, value);
@@ -172,54 +163,12 @@ static TampStatus edit(const TampMessage *message, const TampEdit *edits, size_t
   return tamp_edit_chat(message, edits, count, members[TOOL_CALLS], scratch, writer);
 }
 
-static const TampText role_names[] = {
-    [TAMP_ROLE_SYSTEM] = TAMP_TEXT_INIT("system"),
-    [TAMP_ROLE_USER] = TAMP_TEXT_INIT("user"),
-    [TAMP_ROLE_ASSISTANT] = TAMP_TEXT_INIT("assistant"),
-    [TAMP_ROLE_TOOL] = TAMP_TEXT_INIT("tool"),
-};
-
 static void draft(const TampDraft *draft, TampWriter *writer) {
-  tamp_writer_raw(writer, TAMP_TEXT("{\"id\":"));
-  tamp_writer_string(writer, draft->id);
-  tamp_writer_raw(writer, TAMP_TEXT(",\"role\":"));
-  tamp_writer_string(writer, role_names[draft->role]);
-  if (draft->role == TAMP_ROLE_TOOL) {
-    tamp_writer_raw(writer, TAMP_TEXT(",\"toolCallId\":"));
-    tamp_writer_string(writer, draft->call);
-  }
-  tamp_writer_raw(writer, TAMP_TEXT(",\"content\":"));
-  tamp_writer_string(writer, draft->text);
-  if (draft->flags) {
-    tamp_writer_raw(writer, TAMP_TEXT(",\"metadata\":{\"tamp\":"));
-    tamp_mark_write(draft, writer);
-    tamp_writer_raw(writer, TAMP_TEXT("}"));
-  }
-  tamp_writer_raw(writer, TAMP_TEXT("}"));
-}
-
-static bool claims(const uint8_t *text, TampValue object) {
-  enum { A_ROLE, A_CALLS, A_CALL_ID, A_ACTIVITY, A_ENCRYPTED, A_CONTENT, A_MEMBERS };
-  static const TampText names[A_MEMBERS] = {
-      TAMP_TEXT_INIT("role"),         TAMP_TEXT_INIT("toolCalls"),      TAMP_TEXT_INIT("toolCallId"),
-      TAMP_TEXT_INIT("activityType"), TAMP_TEXT_INIT("encryptedValue"), TAMP_TEXT_INIT("content"),
-  };
-  static const TampText source_name = TAMP_TEXT_INIT("source");
-  static const TampText value_name = TAMP_TEXT_INIT("value");
-  TampValue value[A_MEMBERS], part, source, held;
-  tamp_value_members(text, object, names, A_MEMBERS, value);
-  for (int i = A_CALLS; i <= A_ENCRYPTED; i++) {
-    if (value[i].type != TAMP_JSON_NOTHING) return true;
-  }
-  TampRole role = role_of(text, value[A_ROLE]);
-  if (role == TAMP_ROLE_ACTIVITY || role == TAMP_ROLE_REASONING) return true;
-  uint32_t state = 0;
-  while (tamp_value_next(text, value[A_CONTENT], &state, &part)) {
-    tamp_value_members(text, part, &source_name, 1, &source);
-    tamp_value_members(text, source, &value_name, 1, &held);
-    if (held.type != TAMP_JSON_NOTHING) return true;
-  }
-  return false;
+  tamp_draft_write(draft,
+                   draft->role == TAMP_ROLE_TOOL
+                       ? "{\"id\":%i,\"role\":%r,\"toolCallId\":%c,\"content\":%t}"
+                       : "{\"id\":%i,\"role\":%r,\"content\":%t%?,\"metadata\":{\"tamp\":%m}%;}",
+                   writer);
 }
 
 const TampFormat tamp_format_ag_ui = {
@@ -228,5 +177,5 @@ const TampFormat tamp_format_ag_ui = {
     .read = read,
     .edit = edit,
     .draft = draft,
-    .claims = claims,
+    .marks = "toolCalls\ntoolCallId\nactivityType\nencryptedValue\nrole=activity|reasoning\ncontent/*/source/value",
 };

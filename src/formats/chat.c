@@ -49,24 +49,75 @@ TampStatus tamp_mark_by_label(TampMessage *message) {
   return status;
 }
 
-void tamp_mark_write(const TampDraft *draft, TampWriter *writer) {
-  if (draft->flags & TAMP_MESSAGE_HEAD) {
-    tamp_writer_raw(writer, TAMP_TEXT("{\"head\":true}"));
-    return;
+static void write_mark(const TampDraft *draft, TampWriter *writer) {
+  static const char summary[] = "{\"summary\":{\"throughId\":%h,\"covered\":%#}}";
+  tamp_draft_write(draft, draft->flags & TAMP_MESSAGE_HEAD ? "{\"head\":true}" : summary, writer);
+}
+
+void tamp_draft_write(const TampDraft *draft, const char *template, TampWriter *writer) {
+  static const TampText roles[] = {
+      [TAMP_ROLE_SYSTEM] = TAMP_TEXT_INIT("system"),
+      [TAMP_ROLE_USER] = TAMP_TEXT_INIT("user"),
+      [TAMP_ROLE_ASSISTANT] = TAMP_TEXT_INIT("assistant"),
+      [TAMP_ROLE_TOOL] = TAMP_TEXT_INIT("tool"),
+  };
+  static const char skipped[] = "%;";
+  for (const char *at = template; *at;) {
+    size_t plain = strcspn(at, "%");
+    tamp_writer_raw(writer, (TampText){(const uint8_t *)at, plain});
+    at += plain;
+    if (!*at) return;
+    switch (at[1]) {
+      case 'i':
+        tamp_writer_string(writer, draft->id);
+        break;
+      case 'r':
+        tamp_writer_string(writer, roles[draft->role]);
+        break;
+      case 't':
+        tamp_writer_string(writer, draft->text);
+        break;
+      case 'c':
+        tamp_writer_string(writer, draft->call);
+        break;
+      case 'n':
+        tamp_writer_string(writer, draft->name);
+        break;
+      case 'h':
+        tamp_writer_string(writer, draft->through);
+        break;
+      case '#':
+        tamp_writer_integer(writer, draft->covered);
+        break;
+      case 'm':
+        write_mark(draft, writer);
+        break;
+      case '?':
+        if (!draft->flags) at = strstr(at, skipped);
+        break;
+      default:
+        break;
+    }
+    at += 2;
   }
-  tamp_writer_raw(writer, TAMP_TEXT("{\"summary\":{\"throughId\":"));
-  tamp_writer_string(writer, draft->through);
-  tamp_writer_raw(writer, TAMP_TEXT(",\"covered\":"));
-  tamp_writer_integer(writer, draft->covered);
-  tamp_writer_raw(writer, TAMP_TEXT("}}"));
+}
+
+uint8_t tamp_role_of(const uint8_t *text, TampValue role, const TampRoleName *roles, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (tamp_value_is(text, role, roles[i].name)) return (uint8_t)roles[i].role;
+  }
+  return TAMP_ROLE_OTHER;
+}
+
+bool tamp_value_starts(const uint8_t *text, TampValue value, TampText start) {
+  if (value.type != TAMP_JSON_STRING) return false;
+  size_t header = value.flags & TAMP_VALUE_RAW ? TAMP_RAW_HEADER : 1;
+  return value.length > header + start.length &&
+         memcmp(text + value.at + header, start.bytes, start.length) == 0;
 }
 
 bool tamp_value_is_data_url(const uint8_t *text, TampValue value) {
-  static const char prefix[] = "data:";
-  if (value.type != TAMP_JSON_STRING) return false;
-  size_t header = value.flags & TAMP_VALUE_RAW ? TAMP_RAW_HEADER : 1;
-  return value.length > header + sizeof prefix - 1 &&
-         memcmp(text + value.at + header, prefix, sizeof prefix - 1) == 0;
+  return tamp_value_starts(text, value, TAMP_TEXT("data:"));
 }
 
 /* The calls that go, as elements of their array. */
@@ -123,12 +174,7 @@ TampStatus tamp_edit_chat(const TampMessage *message, const TampEdit *edits, siz
         tamp_splice_string(&splices, part->text, edit->text);
         break;
       case TAMP_EDIT_ARGUMENTS:
-        /* A string that holds JSON stays one; a format's own JSON value stays that. */
-        if (part->text.type == TAMP_JSON_STRING) {
-          tamp_splice_string(&splices, part->text, edit->text);
-        } else {
-          tamp_splice_json(&splices, part->text, edit->text);
-        }
+        tamp_splice_arguments(&splices, part, edit->text);
         break;
       case TAMP_EDIT_RESULT:
         set_content(message, edit->text, &splices);
@@ -144,7 +190,8 @@ TampStatus tamp_edit_chat(const TampMessage *message, const TampEdit *edits, siz
         set_content(message, edit->text, &splices);
         break;
       case TAMP_EDIT_DROP_REASONING:
-        break; /* no part of these formats is removable */
+      case TAMP_EDIT_ANSWER:
+        break; /* no part of these formats is removable, and results are messages of their own */
     }
   }
   if (drops) {

@@ -35,6 +35,8 @@ enum {
   TAMP_PART_AWAITS = 1 << 3, /* CALL: a person was asked to approve it, so it stays pending */
   TAMP_PART_FREE_TEXT = 1 << 4, /* CALL: the arguments are text, not JSON (openai custom tools) */
   TAMP_PART_REMOVABLE = 1 << 5, /* REASONING: one of several parts, TAMP_EDIT_DROP_REASONING takes it out */
+  TAMP_PART_INSTRUCTIONS = 1 << 6, /* TEXT: instructions that stand in a message with other things */
+  TAMP_PART_FIXED = 1 << 7,        /* RESULT: its owner refuses another content, so edits of it do nothing */
 };
 
 /* One thing a model reads. Spans count from the message's text. */
@@ -44,10 +46,12 @@ typedef struct TampPart {
   uint32_t owner;    /* TEXT, MEDIA inside a result: the index of its RESULT part; else TAMP_NONE */
   TampValue element; /* the value that stands for the part where it is one of several: an array's element */
   TampValue text;    /* TEXT, REASONING: the string. CALL: the arguments, a string or a JSON value. RESULT: the
-                        content: a string, or an array whose TEXT and MEDIA parts follow. MEDIA: the data. */
+                        content: a string or a JSON value, but of an array the TEXT and MEDIA parts that follow
+                        directly. MEDIA: the data. */
   TampValue id;      /* CALL, RESULT: the call's id */
   TampValue name;    /* CALL: the tool's name. MEDIA: the media type, a string or nothing. */
   TampValue error;   /* RESULT: the error text */
+  uint32_t name_at;  /* CALL: bytes of `name` that stand before the tool's name */
 } TampPart;
 
 enum {
@@ -63,6 +67,18 @@ enum {
 
 /* What the message that repair puts in front says. */
 #define TAMP_HEAD_TEXT "[Earlier messages were removed.]"
+
+/* Units. A message may hold things that do not live and die together: several results, results and what a person
+ * says, instructions and a question, the steps of an agent. Its reader says where in its list the next of them
+ * begins (tamp_message_unit), and each becomes a record of its own, of a message that holds that unit alone
+ * (unit.h). What is left of them at the end is put together again. */
+
+/* What a unit is a piece of. Zero for a message of its own. */
+typedef struct TampPiece {
+  const uint8_t *separator; /* what stands between it and the unit before, NULL before the first */
+  uint32_t separator_length;
+  uint32_t shared; /* bytes of JSON text around the unit, which all units of its message have in common */
+} TampPiece;
 
 /* A message as read. Its parts are an array of the arena it was prepared with, and are used again by the
  * next message that is read into it. */
@@ -80,6 +96,11 @@ typedef struct TampMessage {
   TampPart *parts;
   uint32_t count;
   uint32_t capacity;
+  TampValue list;        /* the array whose elements the message is made of; nothing where it is not made of any */
+  uint32_t *units;       /* where its elements begin that begin another unit; the first one is not among them */
+  uint32_t unit_count;
+  uint32_t unit_capacity;
+  TampPiece piece;
 } TampMessage;
 
 typedef enum TampEditKind {
@@ -90,6 +111,7 @@ typedef enum TampEditKind {
   TAMP_EDIT_DROP_CALL, /* CALL: it goes; the message stays valid without it */
   TAMP_EDIT_COLLAPSE,  /* no part: every call goes and the whole own content becomes `text` */
   TAMP_EDIT_DROP_REASONING, /* REASONING that is TAMP_PART_REMOVABLE: it goes; something else stays */
+  TAMP_EDIT_ANSWER,    /* CALL without a result, in a format of TAMP_FORMAT_OWN_RESULTS: `text` becomes its result */
 } TampEditKind;
 
 typedef struct TampEdit {
@@ -110,8 +132,14 @@ typedef struct TampDraft {
   uint64_t covered; /* SUMMARY */
 } TampDraft;
 
+enum {
+  TAMP_FORMAT_OWN_RESULTS = 1 << 0, /* a result stands in the part of its call */
+  TAMP_FORMAT_ONE_BATCH = 1 << 1,   /* all results of a message's calls must stand in one message */
+};
+
 typedef struct TampFormat {
   const char *name;
+  uint8_t flags; /* TAMP_FORMAT_* */
   /* Where a message's id is, as the members to go through, "/" between them; "" when it has none. For the
    * JS side, which names messages in reports without knowing formats. */
   const char *id_path;
@@ -124,8 +152,8 @@ typedef struct TampFormat {
                      TampArena *scratch, TampWriter *writer);
   /* Writes a new message. */
   void (*draft)(const TampDraft *draft, TampWriter *writer);
-  /* Whether an object that was read bears a mark that only this format has. */
-  bool (*claims)(const uint8_t *text, TampValue object);
+  /* What only messages of this format have: paths, one a line, any of which is enough (detect.c). */
+  const char *marks;
 } TampFormat;
 
 /* What format the messages of a JSON array are in, going by its first TAMP_DETECT_MESSAGES. NULL when the marks
@@ -140,6 +168,9 @@ const TampFormat *tamp_format_at(size_t index); /* NULL behind the last */
 
 extern const TampFormat tamp_format_ag_ui;
 extern const TampFormat tamp_format_openai;
+extern const TampFormat tamp_format_anthropic;
+extern const TampFormat tamp_format_ai_sdk_ui;
+extern const TampFormat tamp_format_ai_sdk_model;
 
 void tamp_message_init(TampMessage *message, TampArena *arena);
 
@@ -149,6 +180,9 @@ TampStatus tamp_message_read(const TampFormat *format, const uint8_t *text, size
 
 /* For formats: a new part, zeroed but for kind and owner, or NULL on TAMP_NO_MEMORY. The pointer is valid
  * until the next part. */
-TampPart *tamp_message_part(TampMessage *message, TampPartKind kind);
+TampPart *tamp_message_part(TampMessage *message, uint8_t kind);
+
+/* For formats: the element at `at` of the message's list begins another unit. */
+TampStatus tamp_message_unit(TampMessage *message, uint32_t at);
 
 #endif

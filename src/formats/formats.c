@@ -5,6 +5,9 @@
 static const TampFormat *const formats[] = {
     &tamp_format_ag_ui,
     &tamp_format_openai,
+    &tamp_format_anthropic,
+    &tamp_format_ai_sdk_ui,
+    &tamp_format_ai_sdk_model,
 };
 
 const TampFormat *tamp_format_at(size_t index) {
@@ -25,13 +28,20 @@ void tamp_message_init(TampMessage *message, TampArena *arena) {
   *message = (TampMessage){.arena = arena};
 }
 
-TampPart *tamp_message_part(TampMessage *message, TampPartKind kind) {
+TampStatus tamp_message_unit(TampMessage *message, uint32_t at) {
+  TampStatus status = tamp_arena_grow(message->arena, (void **)&message->units, &message->unit_capacity,
+                                      (size_t)message->unit_count + 1, sizeof *message->units);
+  if (!status) message->units[message->unit_count++] = at;
+  return status;
+}
+
+TampPart *tamp_message_part(TampMessage *message, uint8_t kind) {
   if (tamp_arena_grow(message->arena, (void **)&message->parts, &message->capacity,
                       (size_t)message->count + 1, sizeof *message->parts)) {
     return NULL;
   }
   TampPart *part = &message->parts[message->count++];
-  *part = (TampPart){.kind = (uint8_t)kind, .owner = TAMP_NONE};
+  *part = (TampPart){.kind = kind, .owner = TAMP_NONE};
   return part;
 }
 
@@ -43,6 +53,8 @@ TampStatus tamp_message_read(const TampFormat *format, const uint8_t *text, size
       .arena = message->arena,
       .parts = message->parts,
       .capacity = message->capacity,
+      .units = message->units,
+      .unit_capacity = message->unit_capacity,
   };
   *message = fresh;
   TampCursor cursor = tamp_cursor(text, 0, length, raw);

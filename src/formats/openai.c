@@ -29,22 +29,13 @@ static const TampText members[MEMBERS] = {
     [REASONING] = TAMP_TEXT_INIT("reasoning"),
 };
 
-static TampRole role_of(const uint8_t *text, TampValue role) {
-  static const struct {
-    TampText name;
-    TampRole role;
-  } roles[] = {
-      {TAMP_TEXT_INIT("assistant"), TAMP_ROLE_ASSISTANT}, {TAMP_TEXT_INIT("tool"), TAMP_ROLE_TOOL},
-      {TAMP_TEXT_INIT("user"), TAMP_ROLE_USER},           {TAMP_TEXT_INIT("system"), TAMP_ROLE_SYSTEM},
-      {TAMP_TEXT_INIT("developer"), TAMP_ROLE_SYSTEM},    {TAMP_TEXT_INIT("function"), TAMP_ROLE_TOOL},
-  };
-  for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-    if (tamp_value_is(text, role, roles[i].name)) return roles[i].role;
-  }
-  return TAMP_ROLE_OTHER;
-}
+static const TampRoleName roles[] = {
+    {TAMP_TEXT_INIT("assistant"), TAMP_ROLE_ASSISTANT}, {TAMP_TEXT_INIT("tool"), TAMP_ROLE_TOOL},
+    {TAMP_TEXT_INIT("user"), TAMP_ROLE_USER},           {TAMP_TEXT_INIT("system"), TAMP_ROLE_SYSTEM},
+    {TAMP_TEXT_INIT("developer"), TAMP_ROLE_SYSTEM},    {TAMP_TEXT_INIT("function"), TAMP_ROLE_TOOL},
+};
 
-static TampStatus add_text(TampMessage *message, TampPartKind kind, TampValue element, TampValue text,
+static TampStatus add_text(TampMessage *message, uint8_t kind, TampValue element, TampValue text,
                            uint32_t owner) {
   if (text.type != TAMP_JSON_STRING) return TAMP_OK;
   TampPart *part = tamp_message_part(message, kind);
@@ -168,13 +159,13 @@ static TampStatus read(TampCursor *cursor, TampMessage *message) {
   TampValue value[MEMBERS], transcript;
   if (!tamp_cursor_members(cursor, members, MEMBERS, value, &message->whole)) return cursor->status;
   if (message->whole.type != TAMP_JSON_OBJECT) return TAMP_BAD_MESSAGE;
-  message->role = (uint8_t)role_of(message->text, value[ROLE]);
+  message->role = tamp_role_of(message->text, value[ROLE], roles, sizeof roles / sizeof *roles);
   if (message->role == TAMP_ROLE_TOOL) return read_result(message, value);
 
   TampStatus status = read_content(message, value[CONTENT], TAMP_NONE);
   const TampValue texts[] = {value[REFUSAL], value[REASONING_CONTENT], value[REASONING]};
   for (size_t i = 0; !status && i < 3; i++) {
-    TampPartKind kind = i == 0 ? TAMP_PART_TEXT : TAMP_PART_REASONING;
+    uint8_t kind = i == 0 ? TAMP_PART_TEXT : TAMP_PART_REASONING;
     status = add_text(message, kind, texts[i], texts[i], TAMP_NONE);
   }
   tamp_value_members(message->text, value[AUDIO], &transcript_name, 1, &transcript);
@@ -200,47 +191,10 @@ static TampStatus edit(const TampMessage *message, const TampEdit *edits, size_t
 }
 
 static void draft(const TampDraft *draft, TampWriter *writer) {
-  switch (draft->role) {
-    case TAMP_ROLE_TOOL:
-      tamp_writer_raw(writer, TAMP_TEXT("{\"role\":\"tool\",\"tool_call_id\":"));
-      tamp_writer_string(writer, draft->call);
-      tamp_writer_raw(writer, TAMP_TEXT(",\"content\":"));
-      break;
-    case TAMP_ROLE_SYSTEM:
-      tamp_writer_raw(writer, TAMP_TEXT("{\"role\":\"system\",\"content\":"));
-      break;
-    case TAMP_ROLE_ASSISTANT:
-      tamp_writer_raw(writer, TAMP_TEXT("{\"role\":\"assistant\",\"content\":"));
-      break;
-    default:
-      tamp_writer_raw(writer, TAMP_TEXT("{\"role\":\"user\",\"content\":"));
-  }
-  tamp_writer_string(writer, draft->text);
-  tamp_writer_raw(writer, TAMP_TEXT("}"));
-}
-
-static bool claims(const uint8_t *text, TampValue object) {
-  enum { O_ROLE, O_CALLS, O_CALL_ID, O_FUNCTION, O_REFUSAL, O_CONTENT, O_MEMBERS };
-  static const TampText names[O_MEMBERS] = {
-      TAMP_TEXT_INIT("role"),          TAMP_TEXT_INIT("tool_calls"), TAMP_TEXT_INIT("tool_call_id"),
-      TAMP_TEXT_INIT("function_call"), TAMP_TEXT_INIT("refusal"),    TAMP_TEXT_INIT("content"),
-  };
-  static const TampText type_name = TAMP_TEXT_INIT("type");
-  TampValue value[O_MEMBERS], part, type;
-  tamp_value_members(text, object, names, O_MEMBERS, value);
-  for (int i = O_CALLS; i <= O_REFUSAL; i++) {
-    if (value[i].type != TAMP_JSON_NOTHING) return true;
-  }
-  if (tamp_value_is(text, value[O_ROLE], TAMP_TEXT("function"))) return true;
-  uint32_t state = 0;
-  while (tamp_value_next(text, value[O_CONTENT], &state, &part)) {
-    tamp_value_members(text, part, &type_name, 1, &type);
-    if (tamp_value_is(text, type, TAMP_TEXT("image_url")) ||
-        tamp_value_is(text, type, TAMP_TEXT("input_audio"))) {
-      return true;
-    }
-  }
-  return false;
+  tamp_draft_write(draft,
+                   draft->role == TAMP_ROLE_TOOL ? "{\"role\":%r,\"tool_call_id\":%c,\"content\":%t}"
+                                                 : "{\"role\":%r,\"content\":%t}",
+                   writer);
 }
 
 const TampFormat tamp_format_openai = {
@@ -249,5 +203,6 @@ const TampFormat tamp_format_openai = {
     .read = read,
     .edit = edit,
     .draft = draft,
-    .claims = claims,
+    .marks = "tool_calls\ntool_call_id\nfunction_call\nrefusal\nrole=function\n"
+             "content/*/type=image_url|input_audio|refusal\ncontent/*/file",
 };

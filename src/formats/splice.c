@@ -22,8 +22,11 @@ void tamp_splice_string(TampSplices *splices, TampValue value, TampText text) {
   add(splices, (TampSplice){value.at, value.length, text, true});
 }
 
-/* A piece of JSON built for one splice, which lives as long as the arena. */
-static void add_written(TampSplices *splices, uint32_t at, uint32_t length, TampWriter *writer) {
+void tamp_splice_arguments(TampSplices *splices, const TampPart *part, TampText text) {
+  add(splices, (TampSplice){part->text.at, part->text.length, text, part->text.type == TAMP_JSON_STRING});
+}
+
+void tamp_splice_written(TampSplices *splices, uint32_t at, uint32_t length, TampWriter *writer) {
   TampText json = {0};
   TampStatus status = tamp_writer_finish(writer, &json);
   if (status && !splices->status) splices->status = status;
@@ -35,7 +38,7 @@ void tamp_splice_text_part(TampSplices *splices, TampValue element, TampText tex
   tamp_writer_raw(&writer, TAMP_TEXT("{\"type\":\"text\",\"text\":"));
   tamp_writer_string(&writer, text);
   tamp_writer_raw(&writer, TAMP_TEXT("}"));
-  add_written(splices, element.at, element.length, &writer);
+  tamp_splice_written(splices, element.at, element.length, &writer);
 }
 
 /* Walks a container and takes out runs of its items, each from its own start to the next item's, or at the end
@@ -113,7 +116,7 @@ void tamp_splice_set_string(TampSplices *splices, TampValue object, TampText nam
   tamp_writer_string(&writer, name);
   tamp_writer_raw(&writer, TAMP_TEXT(":"));
   tamp_writer_string(&writer, text);
-  add_written(splices, object.at + object.length - 1, 0, &writer);
+  tamp_splice_written(splices, object.at + object.length - 1, 0, &writer);
 }
 
 static int by_place(const void *a, const void *b) {

@@ -28,6 +28,12 @@ TampSplices tamp_splices(const TampMessage *message, TampArena *arena);
 void tamp_splice_json(TampSplices *splices, TampValue value, TampText json);
 void tamp_splice_string(TampSplices *splices, TampValue value, TampText text);
 
+/* Arguments that are a string stay one; those that are a JSON value stay that. */
+void tamp_splice_arguments(TampSplices *splices, const TampPart *part, TampText text);
+
+/* What `writer`, of the splices' arena, wrote, in the place of a stretch. */
+void tamp_splice_written(TampSplices *splices, uint32_t at, uint32_t length, TampWriter *writer);
+
 /* A text part in the place of a value: {"type":"text","text":…}, the same in every format that has parts. */
 void tamp_splice_text_part(TampSplices *splices, TampValue element, TampText text);
 

@@ -174,7 +174,7 @@ static uint32_t role_of(const Clamp *clamp, const TampPart *part, uint8_t role) 
                   (role == TAMP_ROLE_REASONING && (clamp->message.flags & TAMP_MESSAGE_OPAQUE));
     return opaque ? 0 : REASONING; /* a shortened text would no longer fit its signature */
   }
-  if (part->kind == TAMP_PART_RESULT) return part->text.type == TAMP_JSON_STRING ? TOOL : 0;
+  if (part->kind == TAMP_PART_RESULT) return part->text.type == TAMP_JSON_ARRAY ? 0 : TOOL;
   if (part->kind != TAMP_PART_TEXT) return 0;
   if (!tamp_part_is_own(part) || role == TAMP_ROLE_TOOL) return TOOL;
   if (role == TAMP_ROLE_REASONING)

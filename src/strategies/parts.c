@@ -19,7 +19,7 @@ TampStatus tamp_part_tokens(TampRun *run, const TampMessage *message, uint32_t p
   TampStatus status = TAMP_OK;
   if (item->kind == TAMP_PART_MEDIA) {
     sum = TAMP_MEDIA_TOKENS;
-  } else if (item->kind != TAMP_PART_RESULT || item->text.type == TAMP_JSON_STRING) {
+  } else if (item->kind != TAMP_PART_RESULT || item->text.type != TAMP_JSON_ARRAY) {
     status = add_text(run, message, item->text, &sum);
   }
   for (uint32_t i = part + 1; !status && item->kind == TAMP_PART_RESULT && i < message->count;

@@ -43,11 +43,11 @@ static TampStatus result_text(Collapse *collapse, uint32_t result, TampWriter *o
   size_t start = out->length;
   for (uint32_t i = part; i < message->count; i++) {
     const TampPart *piece = &message->parts[i];
-    bool own = i == part ? piece->text.type == TAMP_JSON_STRING
+    bool own = i == part ? piece->text.type > TAMP_JSON_NULL && piece->text.type != TAMP_JSON_ARRAY
                          : piece->owner == part && piece->kind == TAMP_PART_TEXT;
     if (!own) continue;
     TampText text;
-    status = tamp_value_text(message->text, piece->text, message->arena, &text);
+    status = tamp_message_text(message, piece->text, message->arena, &text);
     if (status) return status;
     if (out->length > start) tamp_writer_raw(out, TAMP_TEXT("\n"));
     tamp_writer_raw(out, text);
