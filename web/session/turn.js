@@ -6,7 +6,7 @@ import { same } from './copy.js';
 import { chosenLanes, compactedEvent, shouldCompactEvent, summarizeEvent } from './events.js';
 import { innerStep, responsesAfter } from './inner.js';
 import { chosenHead, isQuestion, pinnedPlaces, questionStart, splitPrompt } from './lane.js';
-import { isInstruction, nameOf, roleOf } from './shapes.js';
+import { isActivity, nameOf, roleOf } from './shapes.js';
 import { isSummary } from './summary.js';
 import { sumUsage } from './usage.js';
 
@@ -52,7 +52,6 @@ export class Turn {
   /** @type {Outcome | null} */ #outcome = null;
   /** The answer that this turn goes on with, when it is one: its id and the steps it had. */
   #continued;
-  #answers = 0;
 
   /** @param {Lanes} lanes @param {TurnHost} host @param {CompactionContext} context */
   constructor(lanes, host, context) {
@@ -189,25 +188,27 @@ export class Turn {
   }
 
   /**
-   * The newest message of the transcript is an answer of this turn: when it brings in the last of what an inner
-   * compaction covers, both lanes are committed.
+   * An answer of this turn was added to the transcript: when that brings in the last of what an inner compaction
+   * covers, both lanes are committed. An answer that still grows may be added again and again.
    */
   async settle() {
     const outcome = this.#outcome;
     if (outcome === null) return;
     const lanes = this.#lanes;
     const tamp = await lanes.tamp();
-    const { messages } = lanes;
+    const { messages, format } = lanes;
     const last = messages.length - 1;
-    const inSteps = lanes.format === 'ai-sdk-ui';
-    this.#answers++;
-    if (!inSteps && this.#answers !== outcome.answers || outcome.ui?.before.some((message, index) => messages[index] !== message)) return;
+    const goesOn = last >= 0 && nameOf(messages[last], last) === this.#continued.name;
+    // Whatever was there before the turn must still be, but for an answer that goes on.
+    const before = this.#ui.slice(0, goesOn ? -1 : undefined);
+    if (before.some((message, index) => messages[index] !== message)) return;
     const shown = outcome.ui === null ? messages : [...outcome.ui.after, ...messages.slice(outcome.ui.before.length)];
-    const answer = messages[last];
-    const goesOn = nameOf(answer, last) === this.#continued.name;
+    const inSteps = format === 'ai-sdk-ui';
+    const covered = inSteps ? shown.length - 1 : this.#coveredBy(outcome, shown, shown.length - messages.length);
+    if (covered === null) return;
+    const answer = shown[covered];
     const parts = inSteps ? cutAfterSteps(answer, outcome.steps + (goesOn ? this.#continued.markers : 0)) : 0;
-    const covered = inSteps ? shown.length - 1 : shown.length;
-    const questions = this.#questions(shown, covered);
+    const questions = this.#questions(shown, covered, shown.length - messages.length);
     /** @type {CompactionState} */
     const state = {
       v: 1,
@@ -221,8 +222,8 @@ export class Turn {
       tokensAfter: outcome.tokensAfter,
       generation: lanes.generation,
     };
-    if (parts > 0) state.part = { id: nameOf(answer, last), parts };
-    const stays = new Set([...questions, ...pinnedPlaces(tamp, shown.slice(0, covered), lanes.format)]);
+    if (parts > 0) state.part = { id: nameOf(answer, covered), parts };
+    const stays = new Set([...questions, ...pinnedPlaces(tamp, shown.slice(0, covered), format)]);
     if (stays.size > 0) state.kept = [...stays].sort((a, b) => a - b).map((index) => nameOf(shown[index], index));
     if (outcome.chosen) {
       const said = lanes.convert(questions.map((index) => shown[index]));
@@ -231,12 +232,27 @@ export class Turn {
     lanes.commit(tamp, shown, state);
   }
 
-  /** Places of what the person asked in this turn, which the model goes on reading. @param {readonly object[]} messages @param {number} end */
-  #questions(messages, end) {
-    const before = this.#ui.findLast((message) => isQuestion(message));
-    const start = before === undefined ? end : questionStart(messages, Math.max(messages.indexOf(before) + 1, 0) || end);
-    const places = [];
-    for (let index = start; index < end; index++) if (isQuestion(messages[index]) && !isInstruction(messages[index])) places.push(index);
-    return places;
+  /**
+   * How many messages of the transcript are covered when each step's answers are messages of their own; null while
+   * they are not all there.
+   * @param {Outcome} outcome @param {readonly object[]} messages @param {number} moved how much longer compactUIMessages made them
+   */
+  #coveredBy(outcome, messages, moved) {
+    let left = outcome.answers;
+    for (let index = this.#ui.length + moved; index < messages.length; index++) {
+      if (!isQuestion(messages[index]) && !isActivity(messages[index]) && --left === 0) return index + 1;
+    }
+    return null;
+  }
+
+  /**
+   * Places of what the person asked in this turn, before it began and since: the model goes on reading that.
+   * @param {readonly object[]} messages @param {number} end @param {number} moved
+   */
+  #questions(messages, end, moved) {
+    const asked = this.#ui.slice(questionStart(this.#ui));
+    const since = this.#ui.length + moved;
+    return messages.slice(0, end).flatMap((message, index) =>
+      (isQuestion(message) && (index >= since || asked.includes(message)) ? [index] : []));
   }
 }
