@@ -18,7 +18,7 @@ const RUNS = 3;
  */
 const WAYS = [
   { name: 'Tamp: truncation', policy: (budget) => ({ strategy: 'truncation', maxTokens: budget, toTokens: budget, keepFirstUser: true }) },
-  { name: 'Tamp: sliding window', policy: (budget) => ({ strategy: 'sliding-window', keepTokens: budget, keepFirstUser: false }) },
+  { name: 'Tamp: sliding window', policy: (budget, fixed) => ({ strategy: 'sliding-window', keepTokens: Math.max(0, budget - fixed), keepFirstUser: false }) },
   { name: 'Tamp: collapse, then cut', policy: (budget) => ({ strategy: 'budget', maxTokens: budget, steps: [{ strategy: 'tool-results', keepLastToolCallGroups: 3, maxChars: 300 }, { strategy: 'truncation', maxTokens: budget, toTokens: budget, keepFirstUser: true }] }) },
   { name: 'Tamp: clear old results, then cut', policy: (budget) => ({ strategy: 'budget', maxTokens: budget, steps: [{ strategy: 'clear-tool-results', keepLast: 6 }, { strategy: 'truncation', maxTokens: budget, toTokens: budget, keepFirstUser: true }] }) },
   { name: 'A plain slice', about: 'messages.slice(-n), the largest n that fits', run: ({ messages, weigh, budget }) => plainSlice(messages, weigh, budget) },
@@ -35,15 +35,21 @@ function plainSlice(messages, weigh, budget) {
   return messages.slice(from);
 }
 
-/** The same history in AG-UI form, every message with an id: what all ways here can read. */
+/** The same history in AG-UI form, every message with an id of its own: what all ways here can read. */
 function asAgUi(messages) {
-  const seen = new Set();
-  return messages.map((message, n) => {
-    const id = typeof message.id === 'string' && !seen.has(message.id) ? message.id : `m${n}`;
-    seen.add(id);
-    if (!message.tool_calls && message.tool_call_id === undefined && message.id === id && message.content !== null) return message;
-    const { tool_calls: calls, tool_call_id: of, content, ...rest } = message;
-    return { ...rest, id, content: content ?? '', ...(calls ? { toolCalls: calls } : {}), ...(of !== undefined ? { toolCallId: of } : {}) };
+  return messages.flatMap((message, n) => {
+    const { role, texts, calls, results } = describe(message);
+    const content = texts.map(({ text }) => text).join('\n');
+    const answers = results.map(({ id, text }, k) => ({ id: `m${n}-${k}`, role: 'tool', toolCallId: id, content: text }));
+    const said = texts.length > 0 || calls.length > 0 || answers.length === 0;
+    const own = said ? [{
+      id: `m${n}`,
+      role: ['system', 'assistant', 'reasoning'].includes(role) ? role : 'user',
+      content,
+      ...(calls.length ? { toolCalls: calls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) } : {}),
+    }] : [];
+    // Results come after their calls, and before what the person says in the same message.
+    return calls.length ? [...own, ...answers] : [...answers, ...own];
   });
 }
 
@@ -52,7 +58,7 @@ const cell = (name, label) => h('td', { role: 'cell', class: name, 'data-label':
 
 export async function start() {
   const [tamp, peers] = await Promise.all([core(), import('./vendor/peers.js')]);
-  const ways = WAYS.filter(({ policy }) => !policy || tamp.checkPolicy(policy(1000)).length === 0);
+  const ways = WAYS.filter(({ policy }) => !policy || tamp.checkPolicy(policy(1000, 0)).length === 0);
   const slider = $('#compare-budget');
   const number = $('#compare-tokens');
   const table = $('#compare-rows');
@@ -62,6 +68,8 @@ export async function start() {
   let ready = tamp.open(history);
   let weights = new Map();
   let total = 0;
+  /** Tokens of what a window keeps besides its newest part: instructions and the question. */
+  let fixed = 0;
   let turn = 0;
   const weigh = (message) => weights.get(message) ?? tamp.countTokens([message]);
 
@@ -79,16 +87,18 @@ export async function start() {
 
   async function runWay(way, budget) {
     if (!way.policy) return way.run({ messages: history, tamp, weigh, budget, peers });
-    return ready.compact(way.policy(budget)).messages;
+    return ready.compact(way.policy(budget, fixed)).messages;
   }
 
   function load() {
     const { story } = opened;
-    history = story.format === 'ag-ui' && story.messages.every(({ id }) => typeof id === 'string') ? story.messages : asAgUi(story.messages);
+    history = story.format === 'ag-ui' && new Set(story.messages.map(({ id }) => id)).size === story.messages.length ? story.messages : asAgUi(story.messages);
     ready.dispose();
     ready = tamp.open(history);
     weights = new Map(history.map((message) => [message, tamp.countTokens([message])]));
     total = tamp.countTokens(history);
+    const question = history.findLast(({ role }) => role === 'user');
+    fixed = history.filter((message) => message === question || message.role === 'system' || message.role === 'developer').reduce((sum, message) => sum + weigh(message), 0);
     slider.max = String(Math.max(1000, Math.ceil(total / 100) * 100));
     number.max = slider.max;
     if (!Number(number.value) || Number(number.value) > total) number.value = String(Math.round(total * 0.38 / 100) * 100);
@@ -169,7 +179,7 @@ export async function start() {
         '',
         'const tamp = await loadTamp();',
         'const history = tamp.open(messages); // read and counted once',
-        `const sent = history.compact(${literal(way.policy(budget))}).messages;`,
+        `const sent = history.compact(${literal(way.policy(budget, fixed))}).messages;`,
       ].join('\n'));
     }
     if (way.name.startsWith('LangChain')) {

@@ -20,22 +20,22 @@ export function validate(messages) {
   let conversation = 0;
   const refuse = (index, problem) => ({ ok: false, problem, index });
   for (const [index, message] of messages.entries()) {
-    const { role, calls, results, texts } = describe(message);
+    const { role, calls, results } = describe(message);
     if (role === 'activity' || role === 'reasoning') continue;
-    if (results.length > 0) {
-      for (const { id } of results) {
-        if (open.has(id)) open.delete(id);
-        else if (known.has(id)) return refuse(index, `The call ${id} is answered twice.`);
-        else return refuse(index, `A tool result answers ${id}, which the message before it did not call.`);
-      }
-      const own = new Set(results.map(({ id }) => id));
-      if (role === 'tool' && texts.length === 0 && calls.every(({ id }) => own.has(id))) continue;
+    const called = new Map(calls.map(({ id }) => [id, index]));
+    const inside = new Set();
+    for (const { id } of results) {
+      if (called.has(id) && !inside.has(id)) inside.add(id); // the AI SDK's: a call and its result in one message
+      else if (open.has(id)) open.delete(id);
+      else if (known.has(id) || inside.has(id)) return refuse(index, `The call ${id} is answered twice.`);
+      else return refuse(index, `A tool result answers ${id}, which the message before it did not call.`);
     }
+    if (role === 'tool') continue;
     if (open.size > 0) return refuse(index, `The call ${[...open.keys()][0]} has no result before the next message.`);
     if (role !== 'system') conversation += 1;
-    open = new Map(calls.map(({ id }) => [id, index]));
-    known = new Set(open.keys());
-    for (const { id } of results) open.delete(id);
+    for (const id of inside) called.delete(id);
+    open = called;
+    known = new Set(calls.map(({ id }) => id));
   }
   if (conversation === 0) return refuse(null, 'Nothing is left to answer.');
   return { ok: true, problem: null, index: null };

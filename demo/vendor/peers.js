@@ -42,6 +42,8 @@ export async function langchain(messages, { maxTokens, count, startOn }) {
     tokenCounter: (list) => list.reduce((sum, { id }) => sum + weights.get(id), 0),
     ...(startOn ? { startOn } : {}),
   });
+  // It can put undefined where a message should be; sent as it is, that is no request at all.
+  if (kept.includes(undefined)) throw new Error('trimMessages gave a list with undefined in it');
   return kept.map(({ id }) => of.get(id));
 }
 

@@ -84,6 +84,30 @@ test('no value in place of a message stops it from being shown', () => {
   }
 });
 
+test('a call and its result are found in the shapes of every format', () => {
+  const shapes = [
+    [{ role: 'assistant', toolCalls: [{ id: 'c', function: { name: 'read', arguments: '{}' } }] }, { role: 'tool', toolCallId: 'c', content: 'hi' }],
+    [{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'read', arguments: '{}' } }] }, { role: 'tool', tool_call_id: 'c', content: 'hi' }],
+    [{ role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'read', input: {} }] }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: 'hi' }] }] }],
+    [{ role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'read', input: {} }] }, { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', output: { type: 'text', value: 'hi' } }] }],
+    [{ kind: 'response', parts: [{ part_kind: 'tool-call', tool_name: 'read', args: {}, tool_call_id: 'c' }] }, { kind: 'request', parts: [{ part_kind: 'tool-return', tool_call_id: 'c', content: 'hi' }] }],
+    [{ role: 'assistant', contents: [{ type: 'function_call', call_id: 'c', name: 'read', arguments: '{}' }] }, { role: 'tool', contents: [{ type: 'function_result', call_id: 'c', result: 'hi' }] }],
+    [{ type: 'assistant', message: { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'read', input: {} }] } }, { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'hi' }] } }],
+    [{ type: 'response_item', payload: { type: 'function_call', call_id: 'c', name: 'read', arguments: '{}' } }, { type: 'response_item', payload: { type: 'function_call_output', call_id: 'c', output: 'hi' } }],
+  ];
+  for (const messages of shapes) {
+    const [call, answer] = messages.map(describe);
+    assert.deepEqual(call.calls.map(({ id, name }) => [id, name]), [['c', 'read']], JSON.stringify(messages[0]));
+    assert.deepEqual([answer.role, answer.results.map(({ id, text }) => [id, text])], ['tool', [['c', 'hi']]], JSON.stringify(messages[1]));
+    assert.ok(validate(messages).ok, JSON.stringify(messages));
+    assert.equal(validate([messages[1], messages[0]]).ok, false, JSON.stringify(messages));
+  }
+  const ui = { role: 'assistant', parts: [{ type: 'step-start' }, { type: 'tool-read', toolCallId: 'c', state: 'output-available', input: {}, output: 'hi' }, { type: 'text', text: 'done' }] };
+  assert.ok(validate([{ role: 'user', parts: [{ type: 'text', text: 'q' }] }, ui, { role: 'user', parts: [{ type: 'text', text: 'q2' }] }]).ok);
+  delete ui.parts[1].output;
+  assert.equal(validate([ui, { role: 'user', parts: [{ type: 'text', text: 'q2' }] }]).ok, false);
+});
+
 test('control characters and direction marks are shown instead of obeyed', () => {
   assert.equal(visible('a\u001b[31mred\u202eevil\u0000'), 'a␛[31mred⟨U+202E⟩evil␀');
   assert.equal(visible('line\n\ttab'), 'line\n\ttab');
