@@ -483,19 +483,20 @@ export function leaf(choices, names = STRATEGIES, when = true) {
   return { strategy, ...leaves[strategy](choices), ...condition };
 }
 
-/** @param {readonly string[]} [names] one strategy, no condition */
-export const strategy = (names = STRATEGIES) => code.map((spelled) =>
-  leaf(new Choices(spelled), names, false));
-
-/** Any policy: a strategy, a pipeline, a budget, and these in each other. */
-export const policy = (names = STRATEGIES) => {
+/**
+ * Any policy: a strategy, a pipeline, a budget, and these in each other.
+ *
+ * @param {readonly string[]} [names]
+ * @param {{ budgets?: boolean }} [kinds]
+ */
+export const policy = (names = STRATEGIES, { budgets = true } = {}) => {
   const one = code.map((spelled) => leaf(new Choices(spelled), names));
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof({ maxDepth: 2, withCrossShrink: true },
       { weight: 5, arbitrary: one },
       { weight: 1, arbitrary: fc.array(tie('tree'), { minLength: 1, maxLength: 3 }) },
       {
-        weight: 1,
+        weight: budgets ? 1 : 0,
         arbitrary: fc.tuple(fc.nat(300), fc.array(tie('tree'), { minLength: 1, maxLength: 3 }))
           .map(([maxTokens, steps]) => ({ strategy: 'budget', maxTokens, steps })),
       }),

@@ -172,6 +172,88 @@ function checkTokens(messages, policy, { messages: result, report }, count) {
   }
 }
 
+/** Whether a text parses, and to an object. @param {unknown} text */
+function isJsonObject(text) {
+  try {
+    const value = JSON.parse(/** @type {string} */ (text));
+    return value !== null && typeof value === 'object' && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** Blank for every provider: nothing but white space and characters without width. @param {unknown} text */
+const isInvisible = (text) => typeof text === 'string' && text.replace(/[\s\u200b\ufeff]/gu, '') === '';
+
+/**
+ * What Tamp writes itself: never blank, well-formed, arguments that stay an object, results that keep
+ * their call and their error, and nothing opaque that was changed.
+ *
+ * @param {readonly Message[]} messages
+ * @param {any} compaction
+ */
+function checkWritten(messages, { messages: result, report }) {
+  const input = new Set(messages);
+  for (const message of result) {
+    if (input.has(message)) continue;
+    const rewritten = report.rewritten.find((/** @type {any} */ { id, index }) =>
+      id === message.id && index in messages);
+    const original = rewritten === undefined ? undefined : messages[rewritten.index];
+    const texts = Array.isArray(message.content)
+      ? message.content.filter(({ type }) => type === 'text').map(({ text }) => text)
+      : [message.content];
+    const before = JSON.stringify(original?.content) ?? '';
+    for (const text of texts) {
+      if (text === undefined || before.includes(JSON.stringify(text))) continue;
+      assert.ok(!isInvisible(text), `what is written in ${message.id} is not blank`);
+      assert.ok(text.isWellFormed(), `what is written in ${message.id} is well-formed`);
+    }
+    if (original === undefined) continue;
+    assert.equal(message.role, original.role, 'a rewritten message keeps its role');
+    if (original.role === 'tool') {
+      assert.equal(message.toolCallId, original.toolCallId, 'a result keeps its call');
+      assert.equal(message.error, original.error, 'a result keeps its error');
+    }
+    assert.equal(message.encryptedValue, original.encryptedValue, 'an opaque value is not touched');
+    if (original.encryptedValue !== undefined) {
+      assert.equal(message.content, original.content, 'nor is what it belongs to');
+    }
+    for (const call of message.toolCalls ?? []) {
+      const same = original.toolCalls.filter((/** @type {any} */ { id }) => id === call.id);
+      assert.ok(same.length > 0, 'no call is invented');
+      if (same.every((/** @type {any} */ each) => isJsonObject(each.function.arguments))) {
+        assert.ok(isJsonObject(call.function.arguments), `arguments of ${call.id} stay an object`);
+      }
+    }
+  }
+}
+
+/**
+ * Reasoning lives with its group: none is left without the message it led to, and none with an opaque
+ * value leaves a tool group that keeps its calls. For lists whose groups no repair changes.
+ *
+ * @param {readonly Message[]} messages
+ * @param {any} compaction
+ * @param {readonly string[]} pins
+ */
+export function checkReasoning(messages, { messages: result }, pins) {
+  const objects = new Set(result);
+  const ids = new Map(result.map((/** @type {Message} */ message) => [message.id, message]));
+  for (const { kind, indices, anchor } of read(messages, pins).groups) {
+    if (kind !== 'tool' && kind !== 'assistant') continue;
+    const left = ids.get(messages[anchor].id);
+    for (const index of indices) {
+      const message = messages[index];
+      if (message.role !== 'reasoning' || index === anchor) continue;
+      const stays = objects.has(message) || ids.has(message.id);
+      if (left === undefined) assert.ok(!stays, `reasoning ${index} goes with message ${anchor}`);
+      if (message.encryptedValue !== undefined && left?.toolCalls?.length > 0) {
+        assert.ok(objects.has(message), `opaque reasoning ${index} stays with its calls`);
+      }
+    }
+  }
+}
+
 /**
  * "`fits` is false when the final list exceeds a budget the policy names", for policies of one
  * strategy without a condition.
@@ -212,16 +294,20 @@ function checkFits(policy, { messages: result, report }, count, reserved) {
  * @param {readonly string[]} [given.pins]
  * @param {(text: string) => number} [given.count]
  * @param {number} [given.reserved]
+ * @param {boolean} [given.fits] whether `fits` can be told from the result: not where usage is given
  */
-export function checkCompacted({ messages, policy, compaction, pins = [], count, reserved = 0 }) {
+export function checkCompacted({
+  messages, policy, compaction, pins = [], count, reserved = 0, fits = true,
+}) {
   checkShape(messages, compaction);
   checkTokens(messages, policy, compaction, count);
-  if (new Set(messages.filter(({ id }) => typeof id === 'string')
+  if (fits && new Set(messages.filter(({ id }) => typeof id === 'string')
     .map(({ id }) => id)).size === messages.length) {
     checkFits(policy, compaction, count, reserved);
   }
   if (!compaction.changed) return;
   checkOrder(messages, compaction.messages);
+  checkWritten(messages, compaction);
   checkPairs(compaction.messages, policy, pins);
   checkProtected(messages, compaction.messages, pins);
   checkActivity(messages, compaction, pins);

@@ -9,9 +9,10 @@ import { loadTamp } from 'tamp';
 import { counters } from '../lib/counters.js';
 import { deepFreeze } from '../lib/freeze.js';
 import {
-  STRATEGIES, brokenHistory, code, hostileHistory, options, policy, strategy, validHistory,
+  STRATEGIES, brokenHistory, code, hostileHistory, options, policy, validHistory,
 } from '../lib/generators.js';
-import { checkCompacted, checkShape, closingRepair } from '../lib/invariants.js';
+import { checkCompacted, checkReasoning, checkShape, closingRepair } from '../lib/invariants.js';
+import { MODELLED, model } from '../lib/model.js';
 import { problems, read } from '../lib/reading.js';
 import { refusals } from '../lib/validators.js';
 import { weighAll } from '../lib/weigh.js';
@@ -103,6 +104,7 @@ property('a valid list stays valid for every provider and every policy holds its
     assert.deepEqual(tamp.checkPolicy(tree), []);
     const compaction = compactTwice(messages, tree, given);
     checkCompacted({ messages, policy: tree, compaction, pins: pin, count, reserved });
+    checkReasoning(messages, compaction, pin);
     if (refusals(messages, { head: false }).length > 0) return;
     const head = compaction.changed && closingRepair(tree)?.head === 'user';
     assert.deepEqual(refusals(compaction.messages, { head }), []);
@@ -266,6 +268,21 @@ property('activity anywhere changes nothing about the rest', 4,
     assert.deepEqual(other.report.tokensAfter, one.report.tokensAfter);
   });
 
+property('usage that a provider reported moves the limits, and nothing else', 2,
+  [validHistory(), policy(), options, fc.nat(), fc.nat(600), fc.nat(100)],
+  (messages, tree, spelled, at, inputTokens, outputTokens) => {
+    deepFreeze(messages);
+    const { given, pin, count } = optionsFor(spelled, messages);
+    const usage = { messageId: messages[at % messages.length]?.id ?? 'nobody', inputTokens, outputTokens };
+    const compaction = tamp.compact(messages, tree, { ...given, usage });
+    checkCompacted({ messages, policy: tree, compaction, pins: pin, count, fits: false });
+    const position = messages.findLastIndex(({ id }) => id === usage.messageId);
+    const total = tamp.countTokens(messages, { ...given, usage });
+    const after = tamp.countTokens(messages.slice(position + 1), given);
+    assert.equal(total, position < 0 || inputTokens === 0
+      ? tamp.countTokens(messages, given) : inputTokens + outputTokens + after);
+  });
+
 property('every budget from nothing to everything holds or says that it does not', 1,
   [validHistory({ maxLength: 5 }), fc.boolean()], (messages, keepFirstUser) => {
     const count = counters.words;
@@ -284,31 +301,12 @@ property('every budget from nothing to everything holds or says that it does not
     }
   });
 
-property('truncation leaves nothing it may remove while it is over, and removes the oldest first', 3,
-  [validHistory(), strategy(['truncation']), options], (messages, tree, spelled) => {
-    const { given, pin, count = counters.words } = optionsFor(spelled, messages);
-    const { maxTokens, toTokens, maxMessages, toMessages } = tree;
-    if (maxTokens === undefined && maxMessages === undefined) return;
+property('what goes is what a second implementation of the rules says', 8,
+  [validHistory({ activity: false }), policy(MODELLED, { budgets: false }), options],
+  (messages, tree, spelled) => {
+    const { given, pin, count = counters.words, reserved } = optionsFor(spelled, messages);
     const compaction = tamp.compact(messages, tree, { ...given, countTokens: count });
-    const reading = read(messages, pin);
-    const firstUser = messages.find((message) => message.role === 'user' && !message.metadata?.tamp?.summary);
-    const mayGo = reading.groups.filter((group) => !group.protected
-      && !['activity', 'orphan'].includes(group.kind)
-      && !(tree.keepFirstUser === true && group.indices.some((index) => messages[index] === firstUser)));
-    mayGo.sort((a, b) => Number(a.kind === 'summary') - Number(b.kind === 'summary') || a.anchor - b.anchor);
-    const size = (/** @type {readonly Message[]} */ list) => (maxTokens === undefined
-      ? list.filter(({ role }) => !['system', 'developer', 'activity'].includes(role)).length
-      : weighAll(list, count) + (given.reservedTokens ?? 0));
-    const [max, to] = maxTokens === undefined ? [maxMessages, toMessages] : [maxTokens, toTokens];
-    let left = messages;
-    if (size(left) > max) {
-      for (const group of mayGo) {
-        if (size(left) <= to) break;
-        left = left.filter((message) => !group.indices.includes(messages.indexOf(message)));
-      }
-    }
-    const heard = (/** @type {readonly Message[]} */ list) => ids(list.filter(({ role }) => role !== 'activity'));
-    assert.deepEqual(heard(compaction.messages), heard(left));
+    assert.deepEqual(ids(compaction.messages), ids(model(tree, messages, { count, pins: pin, reserved })));
   });
 
 property('more text never weighs less, and every text weighs something whole', 2,
