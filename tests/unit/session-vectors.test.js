@@ -2,7 +2,7 @@
 // values, ours. Model messages are those of the AI SDK.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { loadTamp, TampError } from 'tamp';
+import { dropReasoning, dropToolCalls, loadTamp, TampError } from 'tamp';
 import { compact, compactionStep, createSession, MessageAccumulator } from 'tamp/session';
 import { memoryStore } from 'tamp/store';
 import { applyChanges, diffEntries } from '../../web/store/changes.js';
@@ -940,6 +940,81 @@ test('83: a compaction that replaces what people see is one save', async () => {
   saves.length = 0;
   assert.equal(await session.compact(), true);
   assert.deepEqual(saves.map((changes) => changes.map(({ type, id }) => (id === undefined ? type : `${type} ${id}`))), [['remove u1', 'remove a1', 'put sum', 'state']]);
+});
+
+// ── what pruneMessages does, with strategies ─────────────────────────────────────────────────────────────────
+
+const part = {
+  reason: (text) => ({ type: 'reasoning', text }),
+  text: (text) => ({ type: 'text', text }),
+  call: (id, toolName) => ({ type: 'tool-call', toolCallId: id, toolName, input: {} }),
+};
+const assistant = (...content) => ({ role: 'assistant', content });
+const answered = (id, toolName) => ({ role: 'tool', content: [{ type: 'tool-result', toolCallId: id, toolName, output: { type: 'text', value: `found ${id}` } }] });
+const USER = { role: 'user', content: 'Q' };
+const L = [
+  USER,
+  assistant(part.reason('r1'), part.call('1', 'search')), answered('1', 'search'),
+  assistant(part.reason('r2'), part.call('2', 'calc')), answered('2', 'calc'),
+  assistant(part.reason('r3'), part.text('text')),
+];
+
+/** What a policy leaves: the places in the list of messages that stayed as they are, the rest spelled out. */
+function pruned(messages, policy) {
+  const { messages: left } = tamp.compact(messages, policy, { format: 'ai-sdk-model' });
+  return left.map((message) => (messages.includes(message) ? messages.indexOf(message)
+    : /** @type {any} */ (message).content.map(({ text, toolCallId }) => text ?? toolCallId).join(' ')));
+}
+const ALL = [0, 1, 2, 3, 4, 5];
+
+test('85: a list that is right stays as it is', () => {
+  assert.equal(tamp.compact(L, { strategy: 'repair' }, { format: 'ai-sdk-model' }).messages, L);
+});
+
+test('86, 87: reasoning goes from all turns but the newest, and never from what is newest', () => {
+  assert.deepEqual(pruned(L, dropReasoning({ keepLastTurns: 0 })), [0, '1', 2, '2', 4, 5]);
+  assert.deepEqual(pruned(L, dropReasoning()), ALL);
+  assert.deepEqual(pruned([...L, { role: 'user', content: 'Q2' }], dropReasoning()).slice(0, 6), [0, '1', 2, '2', 4, 'text']);
+});
+
+test('88 to 92: tool calls go with their results and their reasoning, but for the newest groups; 0 keeps none', () => {
+  assert.deepEqual(pruned(L, dropToolCalls({ keepLastToolCallGroups: 0 })), [0, 5]);
+  assert.deepEqual(pruned(L, dropToolCalls({ keepLastToolCallGroups: 1 })), [0, 3, 4, 5]);
+  assert.deepEqual(pruned(L, dropToolCalls({ keepLastToolCallGroups: 2 })), ALL);
+  assert.deepEqual(pruned(L, dropToolCalls({ keepLastToolCallGroups: 100 })), ALL);
+});
+
+test('93: with names, only those tools go', () => {
+  assert.deepEqual(pruned(L, dropToolCalls({ keepLastToolCallGroups: 0, tools: ['search'] })), [0, 3, 4, 5]);
+  assert.deepEqual(pruned(L, dropToolCalls({ keepLastToolCallGroups: 0, tools: [] })), ALL);
+  assert.deepEqual(pruned(L, dropToolCalls({ keepLastToolCallGroups: 1, tools: ['calc'] })), ALL);
+  const both = [dropToolCalls({ keepLastToolCallGroups: 0, tools: ['search'] }), dropToolCalls({ keepLastToolCallGroups: 1, tools: ['calc'] })];
+  assert.deepEqual(pruned(L, both), [0, 3, 4, 5]);
+});
+
+test('94: an approval stays with the call it is about while that waits, and goes with it', () => {
+  const asked = assistant(part.text('text'), part.call('1', 'pay'), { type: 'tool-approval-request', approvalId: 'x', toolCallId: '1' });
+  const approved = { role: 'tool', content: [{ type: 'tool-approval-response', approvalId: 'x', approved: true }] };
+  const none = dropToolCalls({ keepLastToolCallGroups: 0 });
+  assert.deepEqual(pruned([USER, asked, approved], none), [0, 1, 2]);
+  const done = [USER, asked, approved, answered('1', 'pay'), assistant(part.text('paid'))];
+  assert.deepEqual(pruned(done, none), [0, 4]);
+  assert.deepEqual(pruned(done, dropToolCalls({ keepLastToolCallGroups: 0, tools: ['other'] })), [0, 1, 2, 3, 4]);
+});
+
+test('95: messages that were empty before are nobody\'s business', () => {
+  const empty = [{ role: 'user', content: '' }, { role: 'assistant', content: '' }, assistant(part.text('')), { role: 'user', content: [] }];
+  assert.equal(tamp.compact(empty, { strategy: 'repair' }, { format: 'ai-sdk-model' }).messages, empty);
+});
+
+test('96: no reasoning is left of a call that went, and other reasoning stays', () => {
+  const list = [USER, assistant(part.reason('a'), part.call('1', 's'), part.text('b')), answered('1', 's'), assistant(part.text('done'))];
+  assert.deepEqual(pruned(list, dropToolCalls({ keepLastToolCallGroups: 0 })), [0, 3]);
+  assert.deepEqual(pruned([USER, assistant(part.reason('only')), USER], dropToolCalls({ keepLastToolCallGroups: 0 })).length, 3);
+});
+
+test('97: a window that ends in a pair keeps both its halves', () => {
+  assert.deepEqual(pruned(L.slice(0, 5), dropToolCalls({ keepLastToolCallGroups: 1 })), [0, 3, 4]);
 });
 
 // ── texts for the summarizer ─────────────────────────────────────────────────────────────────────────────────
