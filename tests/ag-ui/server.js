@@ -2,7 +2,7 @@
 //
 //   /stateless      answers; knows what it was sent, nothing else
 //   /snapshotting   answers, then a MESSAGES_SNAPSHOT of what it was sent and its answer; ?rekey gives every message a new id,
-//                   ?bare leaves out metadata, ?activity adds an activity of its own
+//                   ?bare leaves out metadata and reasoning, ?activity adds an activity of its own
 //   /stateful       keeps threads: takes new messages in by id, snapshots the whole thread
 //   /echoing        RUN_STARTED carries the input it got
 //   /too-large      413 over ?limit bytes
@@ -102,7 +102,8 @@ export async function startServer() {
 
     switch (pathname) {
       case '/snapshotting': {
-        const snapshot = [...messages, answer].map((message, index) => {
+        const said = searchParams.has('bare') ? messages.filter(({ role }) => role !== 'reasoning') : messages;
+        const snapshot = [...said, answer].map((message, index) => {
           const { metadata: _, ...bare } = message;
           return {
             ...searchParams.has('bare') ? bare : message,

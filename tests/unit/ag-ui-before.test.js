@@ -232,6 +232,17 @@ for (const [name, { HttpAgent, Middleware, verifyEvents }] of clients) {
         }
       }
 
+      test('reasoning stays where it is, whether servers send it back or not', async () => {
+        const list = toolChat(4).flatMap((message) => (message.role === 'assistant' && message.toolCalls
+          ? [{ id: `think-${message.id}`, role: 'reasoning', content: 'Hm.' }, message]
+          : [message]));
+        for (const path of ['snapshotting', 'snapshotting?bare', 'stateful', 'echoing']) {
+          const agent = agentOn(path, list, { before: slidingWindow({ maxMessages: 10, keepMessages: 9 }) });
+          await run(agent);
+          assert.deepEqual(agent.messages.slice(0, -1), list, path);
+        }
+      });
+
       test('what a server changed in a message it got stays changed, also when its text had been shortened', async () => {
         const agent = agentOn('stateless', toolChat(4), { before: clearToolResults({ keepLast: 1 }) });
         agent.use((/** @type {any} */ input, /** @type {any} */ next) => appendSnapshot(next, input, input.messages.map((/** @type {any} */ message) => ({

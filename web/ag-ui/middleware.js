@@ -335,7 +335,7 @@ class Run {
  */
 export function middlewareOf(settings) {
   return (input, next) => new Stream((/** @type {Subscriber<AgUiEvent>} */ subscriber) => {
-    if (settings.tracksRuns) settings.runs.add(idsOf(input).runId);
+    settings.begin(idsOf(input));
     const run = new Run(settings, input, next, subscriber);
     subscriber.add(() => run.stop());
     run.start();

@@ -109,9 +109,13 @@ export function reconcile(theirs, { original, sent, gone }) {
   const missing = new Map();
   /** @type {string | null} */
   let anchor = null;
+  // Clients keep their reasoning unless the server's list has some: one message of it would be the end of all others.
+  const withReasoning = theirs.some((message) => isObject(message) && message.role === 'reasoning');
   for (const message of original) {
     if (present.has(message.id)) {
       anchor = message.id;
+    } else if (message.role === 'reasoning' && !withReasoning) {
+      continue;
     } else if (!wasSent.has(message.id) || isOurs(message)) {
       push(missing, anchor, message);
       touched = true;

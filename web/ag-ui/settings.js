@@ -44,10 +44,10 @@ export class Settings {
   interrupts = new Map();
   /** Whose run it is, where that is known. @type {WeakMap<object, Agent>} */
   agents = new WeakMap();
-  /** Whether a subscriber wants to know of runs. */
-  tracksRuns = false;
+  /** Subscribers that want to know of runs. */
+  listeners = 0;
   /** Ids of the runs under way that came through the middleware. @type {Set<string>} */
-  runs = new Set();
+  #runs = new Set();
   #warned = false;
 
   /** @param {MiddlewareOptions} options */
@@ -64,6 +64,21 @@ export class Settings {
       this.#gone.set(threadId, ids);
     }
     return ids;
+  }
+
+  /** A run came through the middleware. @param {RunIds} ids */
+  begin({ runId }) {
+    if (this.listeners > 0) this.#runs.add(runId);
+  }
+
+  /** Whether a run came through the middleware. @param {RunIds} ids */
+  knows({ runId }) {
+    return this.#runs.has(runId);
+  }
+
+  /** @param {RunIds} ids */
+  end({ runId }) {
+    this.#runs.delete(runId);
   }
 
   /** @param {MiddlewareOptions} options */

@@ -101,7 +101,7 @@ const subscriberOf = (settings, own) => ({
    */
   async onRunFinishedEvent({ event, messages, input, agent = own, outcome, pendingToolCallIds = [] }) {
     // `connectAgent` replays runs without the middleware: they are not this client's.
-    if (settled.has(event) || !settings.runs.has(idsOf(input).runId)) return undefined;
+    if (settled.has(event) || !settings.knows(idsOf(input))) return undefined;
     settled.add(event);
     const interrupted = outcome === 'interrupt' || event.outcome?.type === 'interrupt';
     if (interrupted || pendingToolCallIds.length > 0 || isWaiting(messages)) return undefined;
@@ -116,7 +116,7 @@ const subscriberOf = (settings, own) => ({
 
   /** @param {{ input: RunInput }} hook */
   onRunFinalized({ input }) {
-    settings.runs.delete(idsOf(input).runId);
+    settings.end(idsOf(input));
   },
 });
 
@@ -143,7 +143,13 @@ export function useCompaction(agent, options) {
     settings.change(options);
   }
   if (options.before !== undefined || options.after !== undefined) settings.core.load().catch(() => {});
-  settings.tracksRuns = true;
+  settings.listeners += 1;
   const subscription = subscribe.call(own, subscriberOf(settings, own));
-  return () => subscription.unsubscribe();
+  let listening = true;
+  return () => {
+    if (!listening) return;
+    listening = false;
+    settings.listeners -= 1;
+    subscription.unsubscribe();
+  };
 }
