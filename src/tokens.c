@@ -19,22 +19,24 @@
 enum {
   LANES = 4,
   STRETCH = 64 * 1024, /* bytes whose cost fits into 32 bits, and that stay in the cache */
-  SHORT = 256,         /* bytes that are not worth lanes */
+  SHORT = 64,          /* bytes that are not worth lanes */
   WARM_UP = 8,         /* bytes before a lane that its state is guessed from */
 };
 
-/* One step: adds what `byte` costs in the state of `row`, and goes on to the next. */
-static inline void step(uint32_t *row, uint32_t *cost, uint8_t byte) {
-  const uint32_t cell = *row * TAMP_TOKENS_UNIT + tamp_tokens_column[byte];
-  *cost += tamp_tokens_cost[cell];
-  *row = tamp_tokens_next[cell];
+/* Where `byte` falls in the state of `row`. */
+static inline uint32_t cell_of(uint32_t row, uint8_t byte) {
+  return row * TAMP_TOKENS_UNIT + tamp_tokens_column[byte];
 }
 
 /* The cost of `length` bytes from the state of `*row`, which becomes the state behind them. */
 static uint32_t walk(const uint8_t *text, size_t length, uint32_t *row) {
   uint32_t cost = 0;
   uint32_t at = *row;
-  for (size_t i = 0; i < length; i++) step(&at, &cost, text[i]);
+  for (size_t i = 0; i < length; i++) {
+    const uint32_t cell = cell_of(at, text[i]);
+    cost += tamp_tokens_cost[cell];
+    at = tamp_tokens_next[cell];
+  }
   *row = at;
   return cost;
 }
@@ -42,16 +44,19 @@ static uint32_t walk(const uint8_t *text, size_t length, uint32_t *row) {
 /* What a walk from the state of `row` costs more than the one from `guess` that was made. `*end` is where that
  * one ended and becomes where this one does. The difference is modulo 2^32. */
 static uint32_t mend(const uint8_t *text, size_t length, uint32_t row, uint32_t guess, uint32_t *end) {
-  uint32_t cost = 0, guessed = 0;
+  uint32_t difference = 0;
   for (size_t i = 0; row != guess; i++) {
     if (i == length) {
       *end = row;
       break;
     }
-    step(&row, &cost, text[i]);
-    step(&guess, &guessed, text[i]);
+    const uint32_t right = cell_of(row, text[i]);
+    const uint32_t wrong = cell_of(guess, text[i]);
+    difference += (uint32_t)tamp_tokens_cost[right] - tamp_tokens_cost[wrong];
+    row = tamp_tokens_next[right];
+    guess = tamp_tokens_next[wrong];
   }
-  return cost - guessed;
+  return difference;
 }
 
 /* walk, in lanes. `length` is at least SHORT and at most STRETCH. */
@@ -66,14 +71,19 @@ static uint32_t walk_lanes(const uint8_t *text, size_t length, uint32_t *row) {
   walk(lane3 - WARM_UP, WARM_UP, &guess3);
 
   uint32_t row0 = *row, row1 = guess1, row2 = guess2, row3 = guess3;
-  uint32_t cost0 = 0, cost1 = 0, cost2 = 0, cost3 = 0;
+  uint32_t cost = 0;
   for (size_t i = 0; i < each; i++) {
-    step(&row0, &cost0, text[i]);
-    step(&row1, &cost1, lane1[i]);
-    step(&row2, &cost2, lane2[i]);
-    step(&row3, &cost3, lane3[i]);
+    const uint32_t cell0 = cell_of(row0, text[i]);
+    const uint32_t cell1 = cell_of(row1, lane1[i]);
+    const uint32_t cell2 = cell_of(row2, lane2[i]);
+    const uint32_t cell3 = cell_of(row3, lane3[i]);
+    row0 = tamp_tokens_next[cell0];
+    row1 = tamp_tokens_next[cell1];
+    row2 = tamp_tokens_next[cell2];
+    row3 = tamp_tokens_next[cell3];
+    cost += (uint32_t)tamp_tokens_cost[cell0] + tamp_tokens_cost[cell1] + tamp_tokens_cost[cell2] +
+            tamp_tokens_cost[cell3];
   }
-  uint32_t cost = cost0 + cost1 + cost2 + cost3;
   cost += mend(lane1, each, row0, guess1, &row1);
   cost += mend(lane2, each, row1, guess2, &row2);
   cost += mend(lane3, each, row2, guess3, &row3);
