@@ -2,9 +2,10 @@
 import { linkSignals } from './attempt.js';
 import { withoutAborted } from './convert.js';
 import { shouldCompactEvent } from './events.js';
+import { repair } from './lane.js';
 import { Lanes, named } from './lanes.js';
 import { coverable, outerCompaction } from './outer.js';
-import { roleOf } from './shapes.js';
+import { pairing, roleOf } from './shapes.js';
 import { Turn } from './turn.js';
 import { triggerBasis } from './usage.js';
 
@@ -147,6 +148,18 @@ export class MessageAccumulator {
   /** Resolves when no compaction runs. */
   async idle() {
     while (this.#running !== null) await this.#running.catch(() => undefined);
+  }
+
+  /**
+   * The model lane as a provider takes it: where a turn was stopped in the middle, or undone or edited to there, calls
+   * without a result get one and results without a call go.
+   * @returns {Promise<object[]>} an array of its own
+   */
+  async prompt() {
+    const lane = this.modelMessages;
+    const { open, orphans } = pairing(lane);
+    if (open.length === 0 && orphans === 0) return [...lane];
+    return [...repair(await this.#lanes.tamp(), lane, this.#lanes.modelFormat)];
   }
 
   /**

@@ -34,7 +34,8 @@ import { sumUsage } from './usage.js';
  * @typedef {object} Turn
  * @property {number} number from 0, in the order of the chat
  * @property {string} chatId
- * @property {object[]} messages what to send to the model: an array of its own
+ * @property {object[]} messages what to send to the model: the model lane as a provider takes it (no call without its
+ *   result, no result without its call), in an array of its own
  * @property {readonly object[]} uiMessages
  * @property {AbortSignal} signal aborts when the turn is stopped or the session closed
  * @property {() => any} prepareStep for `streamText` and `generateText`; gives undefined without `compaction`
@@ -253,13 +254,14 @@ export class Session {
     const { signal } = turn;
     this.#open = turn;
     const context = { ...this.#context(), turn: number, signal };
+    const messages = await lanes.prompt();
     let prepared = false;
     /** @type {Usage[]} of the steps that prepareStep saw */
     let steps = [];
     return {
       number,
       chatId: this.#options.chatId,
-      messages: [...lanes.modelMessages],
+      messages,
       get uiMessages() {
         return lanes.uiMessages;
       },

@@ -156,20 +156,28 @@ export function piecesOf(message) {
   return [...inside, ...calls, ...old];
 }
 
-/** Which messages call a tool that has not answered by the end of the list. @param {readonly object[]} messages */
-export function openCalls(messages) {
+/**
+ * Which messages call a tool that has not answered by the end of the list, and how many results have no call before
+ * them. A result belongs to the nearest call of its id that waits.
+ * @param {readonly object[]} messages
+ */
+export function pairing(messages) {
   /** Places of calls that wait, by call id. @type {Map<string, number[]>} */
   const waiting = new Map();
+  let orphans = 0;
   messages.forEach((message, index) => {
     for (const piece of piecesOf(message)) {
       if (piece.kind === 'call') {
         const places = waiting.get(piece.id);
         if (places) places.push(index);
         else waiting.set(piece.id, [index]);
-      } else if (piece.kind === 'result') {
-        waiting.get(piece.id)?.pop();
+      } else if (piece.kind === 'result' && waiting.get(piece.id)?.pop() === undefined) {
+        orphans++;
       }
     }
   });
-  return [...new Set([...waiting.values()].flat())].sort((a, b) => a - b);
+  return { open: [...new Set([...waiting.values()].flat())].sort((a, b) => a - b), orphans };
 }
+
+/** Places of calls without a result. @param {readonly object[]} messages */
+export const openCalls = (messages) => pairing(messages).open;
