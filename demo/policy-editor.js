@@ -242,7 +242,7 @@ export class PolicyEditor {
     };
     switch (field.kind) {
       case 'integer':
-        return this.#number(id, field.label, field.unit, path(field.key), () => step[field.key], (value) => put(field.key, value), { placeholder: field.optional ? 'no limit' : undefined });
+        return this.#number(id, field.label, field.unit, path(field.key), () => step[field.key], (value) => put(field.key, value), { fallback: field.fallback });
       case 'fraction':
         return this.#number(id, field.label, 'percent', path(field.key), () => Math.round((step[field.key] ?? field.value) * 100), (value) => put(field.key, value === undefined ? undefined : value / 100));
       case 'boolean':
@@ -262,7 +262,7 @@ export class PolicyEditor {
         return h('div', { class: 'field' },
           h('label', { for: id }, field.label),
           h('input', {
-            id, type: 'text', placeholder: 'all', value: (step[field.key] ?? []).join(', '), 'data-path': path(field.key),
+            id, type: 'text', placeholder: field.placeholder, value: (step[field.key] ?? []).join(', '), 'data-path': path(field.key),
             oninput: (event) => {
               const names = event.target.value.split(',').map((name) => name.trim()).filter(Boolean);
               put(field.key, names.length ? names : undefined);
@@ -284,9 +284,9 @@ export class PolicyEditor {
           h('legend', null, field.label),
           field.values.map((value) => h('label', { class: 'check' },
             h('input', {
-              type: 'checkbox', checked: (step[field.key] ?? field.value).includes(value), 'data-path': path(field.key),
+              type: 'checkbox', checked: (step[field.key] ?? field.fallback).includes(value), 'data-path': path(field.key),
               onchange: (event) => {
-                const chosen = new Set(step[field.key] ?? field.value);
+                const chosen = new Set(step[field.key] ?? field.fallback);
                 if (event.target.checked) chosen.add(value);
                 else chosen.delete(value);
                 put(field.key, field.values.filter((each) => chosen.has(each)));
@@ -334,7 +334,7 @@ export class PolicyEditor {
   }
 
   /** A number with a slider. Empty means: leave the key out. */
-  #number(id, label, unit, path, read, write, { unitControl = null, placeholder } = {}) {
+  #number(id, label, unit, path, read, write, { unitControl = null, fallback } = {}) {
     const max = unit === 'percent' ? 100 : this.#ranges[unit] ?? 1000;
     const step = unit === 'bytes' ? 1000 : unit === 'tokens' ? 100 : unit === 'characters' ? 50 : 1;
     const value = read();
@@ -344,13 +344,13 @@ export class PolicyEditor {
       write(n);
     };
     const range = h('input', {
-      type: 'range', min: unit === 'percent' ? '1' : '0', max: String(max), step: String(step), value: String(Math.min(value ?? 0, max)), tabindex: '-1', 'aria-hidden': 'true',
+      type: 'range', min: unit === 'percent' ? '1' : '0', max: String(max), step: String(step), value: String(Math.min(value ?? fallback ?? 0, max)), tabindex: '-1', 'aria-hidden': 'true',
       oninput: () => {
         input.value = range.value;
         write(Number(range.value));
       },
     });
-    const input = h('input', { id, type: 'number', min: '0', step: 'any', inputmode: 'numeric', value: value ?? '', placeholder, 'data-path': path, oninput: () => take(input, range) });
+    const input = h('input', { id, type: 'number', min: '0', step: 'any', inputmode: 'numeric', value: value ?? '', placeholder: fallback ?? 'no limit', 'data-path': path, oninput: () => take(input, range) });
     return h('div', { class: 'field number' },
       h('div', { class: 'field-line' },
         h('label', { for: id }, label),

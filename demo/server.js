@@ -43,10 +43,15 @@ const POLICY = [
 
 const HEADERS = {
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-cache',
+};
+
+/** What belongs to things that run on their own: documents and workers. */
+const RUNNING_HEADERS = {
+  'content-security-policy': POLICY,
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
 };
 
 /** Answer with one sentence. `detail` becomes the JSON body's `error`. */
@@ -90,8 +95,7 @@ async function serveFile(request, response, file) {
   if (!info?.isFile() || !type) return refuse(response, 404, 'There is no such file.');
   const etag = `W/"${info.size.toString(36)}-${Math.trunc(info.mtimeMs).toString(36)}"`;
   const headers = { ...HEADERS, 'content-type': type, etag, vary: 'accept-encoding' };
-  // The policy belongs to what runs on its own: documents and workers.
-  if (type.startsWith('text/html') || file.endsWith(`${sep}sw.js`)) headers['content-security-policy'] = POLICY;
+  if (type.startsWith('text/html') || file.endsWith(`${sep}sw.js`)) Object.assign(headers, RUNNING_HEADERS);
   if (request.headers['if-none-match'] === etag) {
     response.writeHead(304, headers);
     return response.end();
@@ -104,7 +108,7 @@ async function serveFile(request, response, file) {
   const stream = createReadStream(file);
   stream.on('error', () => response.destroy());
   response.on('close', () => stream.destroy());
-  (zip ? stream.pipe(createGzip()) : stream).pipe(response);
+  (zip ? stream.pipe(createGzip({ level: 9 })) : stream).pipe(response);
 }
 
 /**

@@ -3,16 +3,17 @@
  * defaults and the explanations all come from here.
  *
  * A field is one of
- *   integer   {key, label, unit, optional?, value?}          `value`: what a new step starts with; without one the key is left out
+ *   integer   {key, label, unit, value?, fallback?}          `value`: what a new step starts with; without one the key is left out
  *   fraction  {key, label, value}                            a share between 0 and 1
  *   boolean   {key, label, value}                            `value`: what the core takes when the key is absent
  *   text      {key, label, value}
  *   enum      {key, label, values: [[value, words]…], value}
- *   names     {key, label}                                   a list of names, typed with commas between
+ *   names     {key, label, placeholder}                      a list of names, typed with commas between
  *   map       {key, label}                                   "tool: argument" pairs, typed with commas between
- *   choices   {key, label, values, value}                    several of a fixed few
+ *   choices   {key, label, values, value, fallback}          several of a fixed few
  *   measure   {label, options: [{key, unit, value}…], none?} one number in one of several units
  *   pair      {label, toLabel, options: [{key, to, unit, value, toValue}…]}  a limit and where to go when it is passed
+ * `fallback` is what the core takes when the key is absent; without one there is no limit then.
  * `unit` names the slider's range: tokens, messages, bytes, groups, turns, results, characters.
  */
 
@@ -32,13 +33,13 @@ const limits = (label, none, chosen) => ({
 });
 
 const firstUser = (value) => ({ kind: 'boolean', key: 'keepFirstUser', label: 'Keep the first question', value });
-const keepGroups = (value) => ({ kind: 'integer', key: 'keepLastToolCallGroups', label: 'Leave the newest tool calls alone', unit: 'groups', value });
+const keepGroups = (value) => ({ kind: 'integer', key: 'keepLastToolCallGroups', label: 'Leave the newest tool calls alone', unit: 'groups', value, fallback: value });
 
 const summaryFields = [
   { kind: 'measure', label: 'Runs when the list is over', none: 'any size', options: [{ key: 'maxMessages', unit: MESSAGES, value: 80 }, { key: 'maxTokens', unit: TOKENS, value: 32000 }] },
   { kind: 'measure', label: 'Keep the newest', options: [{ key: 'keepMessages', unit: MESSAGES, value: 20 }, { key: 'keepTokens', unit: TOKENS, value: 12000 }] },
   firstUser(true),
-  { kind: 'integer', key: 'maxSummaryTokens', label: 'Summary at most', unit: TOKENS, optional: true },
+  { kind: 'integer', key: 'maxSummaryTokens', label: 'Summary at most', unit: TOKENS },
 ];
 
 export const STRATEGIES = [
@@ -83,7 +84,7 @@ export const STRATEGIES = [
     name: 'tool-results',
     title: 'Collapse tool calls',
     about: 'Each older tool call and its results become one short assistant message that still says what came back.',
-    fields: [keepGroups(2), { kind: 'integer', key: 'maxChars', label: 'Length of what stays', unit: 'characters', value: 400 }],
+    fields: [keepGroups(2), { kind: 'integer', key: 'maxChars', label: 'Length of what stays', unit: 'characters', value: 400, fallback: 4096 }],
   },
   {
     name: 'context-window',
@@ -102,7 +103,7 @@ export const STRATEGIES = [
     name: 'drop-tool-calls',
     title: 'Drop tool calls',
     about: 'Older tool calls go whole, with their results.',
-    fields: [keepGroups(1), { kind: 'names', key: 'tools', label: 'Only these tools' }],
+    fields: [keepGroups(1), { kind: 'names', key: 'tools', label: 'Only these tools', placeholder: 'all tools' }],
   },
   {
     name: 'clear-tool-results',
@@ -110,10 +111,10 @@ export const STRATEGIES = [
     about: 'The text of older results becomes a short placeholder. Which tool ran, and on what, stays.',
     fields: [
       { kind: 'measure', label: 'Runs when the list is over', none: 'any size', options: [{ key: 'maxMessages', unit: MESSAGES, value: 80 }, { key: 'maxTokens', unit: TOKENS, value: 32000 }] },
-      { kind: 'integer', key: 'keepLast', label: 'Leave the newest results alone', unit: 'results', value: 3 },
-      { kind: 'integer', key: 'minTokens', label: 'Only when it saves at least', unit: TOKENS, optional: true },
+      { kind: 'integer', key: 'keepLast', label: 'Leave the newest results alone', unit: 'results', value: 3, fallback: 3 },
+      { kind: 'integer', key: 'minTokens', label: 'Only when it saves at least', unit: TOKENS, fallback: 0 },
       { kind: 'boolean', key: 'clearInputs', label: 'Clear the arguments too', value: false },
-      { kind: 'names', key: 'excludeTools', label: 'Never these tools' },
+      { kind: 'names', key: 'excludeTools', label: 'Never these tools', placeholder: 'none' },
       { kind: 'text', key: 'placeholder', label: 'Placeholder', value: '[tool result cleared]' },
     ],
   },
@@ -129,9 +130,9 @@ export const STRATEGIES = [
     about: 'A text over the limit keeps its head and its tail, with a marker that says how much is gone.',
     fields: [
       { kind: 'measure', label: 'Texts over', options: [{ key: 'maxChars', unit: 'characters', value: 3000 }, { key: 'maxTokens', unit: TOKENS, value: 800 }] },
-      { kind: 'integer', key: 'headChars', label: 'Keep of the head', unit: 'characters', value: 1000 },
-      { kind: 'integer', key: 'tailChars', label: 'Keep of the tail', unit: 'characters', value: 500 },
-      { kind: 'choices', key: 'roles', label: 'In texts of', values: ['assistant', 'tool', 'user', 'reasoning'], value: ['assistant', 'tool'] },
+      { kind: 'integer', key: 'headChars', label: 'Keep of the head', unit: 'characters', value: 1000, fallback: 2000 },
+      { kind: 'integer', key: 'tailChars', label: 'Keep of the tail', unit: 'characters', value: 500, fallback: 2000 },
+      { kind: 'choices', key: 'roles', label: 'In texts of', values: ['assistant', 'tool', 'user', 'reasoning'], value: ['assistant', 'tool'], fallback: ['assistant'] },
       { kind: 'boolean', key: 'toolInputs', label: 'Shorten arguments too', value: true },
     ],
   },
@@ -140,15 +141,15 @@ export const STRATEGIES = [
     title: 'Strip images and files',
     about: 'Inline images, audio and documents in older turns become a line that says what was there.',
     fields: [
-      { kind: 'integer', key: 'keepLastTurns', label: 'Leave the newest turns alone', unit: 'turns', value: 1 },
-      { kind: 'integer', key: 'minBytes', label: 'Only from this size', unit: 'bytes', optional: true },
+      { kind: 'integer', key: 'keepLastTurns', label: 'Leave the newest turns alone', unit: 'turns', value: 1, fallback: 1 },
+      { kind: 'integer', key: 'minBytes', label: 'Only from this size', unit: 'bytes', fallback: 0 },
     ],
   },
   {
     name: 'drop-reasoning',
     title: 'Drop reasoning',
     about: 'The model’s own thinking in older turns goes.',
-    fields: [{ kind: 'integer', key: 'keepLastTurns', label: 'Leave the newest turns alone', unit: 'turns', value: 1 }],
+    fields: [{ kind: 'integer', key: 'keepLastTurns', label: 'Leave the newest turns alone', unit: 'turns', value: 1, fallback: 1 }],
   },
   {
     name: 'digest',

@@ -140,6 +140,33 @@ test('a policy can be written as JSON, and the form follows', async (t) => {
   assert.match(await page.locator('.problems li').textContent(), /not JSON yet/);
 });
 
+test('a summary shows where it stands, and that here a stand-in takes the model’s place', async (t) => {
+  const page = await open(t);
+  await page.locator('#as-json').click();
+  for (const [policy, text] of [['{"strategy":"summarize","keepMessages":20}', /Here your model's summary of \d+ messages/], ['{"strategy":"digest","keepMessages":20}', /Asked:/]]) {
+    await page.locator('#policy-text').fill(policy);
+    const added = page.locator('.message.added');
+    await added.waitFor();
+    await page.waitForFunction((source) => new RegExp(source).test(document.querySelector('.message.added .says')?.textContent), text.source);
+    assert.equal(await page.locator('#stat-valid').textContent(), 'Yes');
+  }
+});
+
+test('reading a long file can be watched and cancelled, and the transcript before stays', async (t) => {
+  const page = await open(t);
+  const long = Array.from({ length: 60 }, (_, round) => sample.map((message) => JSON.parse(JSON.stringify(message).replaceAll(/"(id|toolCallId)":"([^"]+)"/g, `"$1":"$2-${round}"`)))).flat();
+  const file = jsonFile('long.json', long);
+  await page.evaluate(() => {
+    // Pressed as soon as it is there: reading takes a second or so.
+    new MutationObserver(() => { if (!document.querySelector('#source-reading').hidden) document.querySelector('#source-cancel').click(); })
+      .observe(document.querySelector('#source-reading'), { attributes: true });
+  });
+  await choose(page, file);
+  await page.waitForFunction(() => /^AG-UI/.test(document.querySelector('#source-facts').textContent));
+  assert.match(await page.locator('#source-name').textContent(), /The sample/);
+  assert.equal(await page.locator('#source-reading').isVisible(), false);
+});
+
 test('steps are added, moved and removed with the keyboard', async (t) => {
   const page = await open(t);
   await page.selectOption('#preset', 'collapse');

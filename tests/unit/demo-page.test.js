@@ -130,3 +130,21 @@ test('a policy is written as the JS one would write', () => {
   assert.equal(literal({ strategy: 'clamp', roles: ['tool'], n: 1.5, 'a-b': "it's" }), "{ strategy: 'clamp', roles: ['tool'], n: 1.5, 'a-b': 'it\\'s' }");
   assert.match(literal({ a: 'x'.repeat(60), b: 'y'.repeat(60) }), /^\{\n {2}a: '/);
 });
+
+test('the form’s fall-backs are what the core takes when a key is absent', async () => {
+  const { loadTamp } = await import('../../dist/index.js');
+  const tamp = await loadTamp();
+  const messages = JSON.parse(await readFile(new URL('../../demo/sample.json', import.meta.url), 'utf8'));
+  const sent = (policy) => JSON.stringify(tamp.compact(messages, policy).messages);
+  for (const { name, fields, async: model } of STRATEGIES) {
+    if (model) continue;
+    const step = newStep(name);
+    for (const field of fields) {
+      const fallback = field.fallback ?? (field.kind === 'boolean' || field.kind === 'fraction' || field.kind === 'enum' || field.kind === 'text' ? field.value : undefined);
+      if (fallback === undefined) continue;
+      const { [field.key]: _, ...absent } = step;
+      assert.deepEqual(tamp.checkPolicy(absent), [], `${name} without ${field.key}`);
+      assert.equal(sent(absent), sent({ ...absent, [field.key]: fallback }), `${name}.${field.key}`);
+    }
+  }
+});
