@@ -6,15 +6,16 @@ import { tampOf } from './session/tamp.js';
 
 /** @typedef {{ policy: Policy, tamp?: Tamp | Promise<Tamp> } & Partial<CompactAsyncOptions<object>>} PrepareStepOptions */
 
-/** What a turn's last step was given, and what it was made into. @typedef {{ given: readonly object[], sent: readonly object[] }} Last */
+/** A prompt, and what was sent for it. @typedef {{ given: readonly object[], sent: readonly object[] }} Last */
 
-/** Turns that are remembered at once: more only means that one is compacted from its beginning again. */
+/** Turns that are remembered at once: with more, one is compacted from its beginning again. */
 const TURNS = 16;
 
 /**
  * A `prepareStep` for `streamText` and `generateText` of AI SDK 5, 6 and 7 that compacts before every model call.
- * Within a turn each step goes on from what the last one sent, so that a summary is asked for once, not at every
- * step (5 and 6 begin each prompt anew). Policies with a `summarize` step need the `summarize` callback.
+ * A prompt that goes on from one before it, in the same turn or the next, is compacted from what that one became: a
+ * summary is asked for once, not at every step (5 and 6 begin each prompt anew). Policies with a `summarize` step
+ * need the `summarize` callback.
  *
  * One function may serve any number of turns, also at the same time.
  * @param {PrepareStepOptions} options
@@ -37,7 +38,7 @@ export function compactPrepareStep({ policy, tamp, ...options }) {
   };
 }
 
-/** Is `messages` a later prompt of the turn that began with `earlier`? @param {readonly object[]} messages @param {readonly object[]} earlier */
+/** Does `messages` begin with what `earlier` was? @param {readonly object[]} messages @param {readonly object[]} earlier */
 function goesOn(messages, earlier) {
-  return messages.length > earlier.length && earlier.every((message, index) => same(message, messages[index]));
+  return messages.length >= earlier.length && earlier.every((message, index) => same(message, messages[index]));
 }

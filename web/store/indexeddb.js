@@ -8,7 +8,6 @@
 // A save is one transaction, so it is whole or not at all, also when the page is killed in the middle. Two pages may
 // have the same chat open: puts of one never overwrite those of the other, and a truncation removes only what the
 // page that asks for it has seen.
-import { openDB } from 'idb';
 import { TampError } from '../errors.js';
 import { parseState } from '../session/state.js';
 
@@ -176,6 +175,10 @@ class IndexedDBStore {
     if (typeof indexedDB === 'undefined') {
       throw new TampError('no-indexeddb', 'There is no IndexedDB here: use memoryStore(), or a store of your own.');
     }
+    // Loaded here, so that memoryStore needs no package.
+    const { openDB } = await import('idb').catch((error) => {
+      throw new TampError('no-idb', 'indexedDBStore needs the package "idb": npm install idb. In a page without a bundler, name it in an import map.', { cause: error });
+    });
     const forget = () => {
       this.#opening = null;
     };
@@ -316,7 +319,7 @@ class IndexedDBStore {
  * `idb`.
  * @param {{ name?: string }} [options] `name` of the database, default "tamp"
  * @returns {SessionStore} its promises reject with a TampError: `quota-exceeded` (what was saved before is safe),
- *   `not-storable`, `newer-version`, `no-indexeddb`; or with what IndexedDB gave
+ *   `not-storable`, `newer-version`, `no-indexeddb`, `no-idb`; or with what IndexedDB gave
  */
 export function indexedDBStore({ name = 'tamp' } = {}) {
   const store = new IndexedDBStore(name);
