@@ -81,8 +81,10 @@ export function refusalsOfAnthropic(messages) {
   const refuse = collect(refusals);
   // Refusal: "messages: at least one message is required".
   if (messages.length === 0) refuse('anthropic/empty', -1, 'a request needs a message');
-  const blocks = (/** @type {Message | undefined} */ message) =>
-    Array.isArray(message?.content) ? message.content : [];
+  // A content that is a string is one text block.
+  const blocks = (/** @type {Message | undefined} */ message) => (typeof message?.content === 'string'
+    ? [{ type: 'text', text: message.content }]
+    : message?.content ?? []);
   messages.forEach((message, index) => {
     const uses = message.role === 'assistant'
       ? blocks(message).filter(({ type }) => type === 'tool_use').map(({ id }) => id)
@@ -235,10 +237,11 @@ export function toAnthropic(messages) {
     switch (message.role) {
       case 'assistant':
         if (calls.length === 0 || textOf(message.content) !== '') add('assistant', [text(message)]);
-        add('assistant', calls.map((/** @type {any} */ { id }) => ({ type: 'tool_use', id })));
+        add('assistant', calls.map((/** @type {any} */ { id, function: { name, arguments: input } }) =>
+          ({ type: 'tool_use', id, name, input: inputOf(input) })));
         break;
       case 'tool':
-        add('user', [{ type: 'tool_result', tool_use_id: message.toolCallId }]);
+        add('user', [{ type: 'tool_result', tool_use_id: message.toolCallId, content: textOf(message.content) }]);
         break;
       case 'user':
         add('user', typeof message.content === 'string' ? [text(message)] : message.content.map(
@@ -247,6 +250,15 @@ export function toAnthropic(messages) {
     }
   }
   return sent;
+}
+
+/** Arguments as the object that providers want. @param {string} text */
+function inputOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { text };
+  }
 }
 
 /**

@@ -9,7 +9,7 @@ import { deepFreeze } from '../lib/freeze.js';
 import { checkShape } from '../lib/invariants.js';
 import { missing, openaiTranscripts } from '../lib/shared-data.js';
 import { toAgui } from '../lib/sessions.js';
-import { refusals, refusalsOfOpenAI } from '../lib/validators.js';
+import { refusals, refusalsOfAnthropic, refusalsOfOpenAI, toAnthropic } from '../lib/validators.js';
 
 const skip = missing ?? false;
 
@@ -89,6 +89,19 @@ describe('real OpenAI sessions', { skip }, () => {
           const head = compaction.changed && JSON.stringify(policy).includes('"head":"user"');
           assert.deepEqual(refusals(compaction.messages, { head }).filter(({ rule }) => !before.includes(rule)), [],
             JSON.stringify({ end, policy }));
+        }
+      }
+    });
+
+    test(`${name}: as Anthropic messages no cut is one Anthropic refuses`, () => {
+      const all = deepFreeze(toAnthropic(toAgui(messages)));
+      for (let end = 1; end <= all.length; end += 1) {
+        const list = all.slice(0, end);
+        const tokens = tamp.countTokens(list, { format: 'anthropic' });
+        for (const policy of policiesFor(tokens, end)) {
+          const compaction = tamp.compact(list, policy, { format: 'anthropic' });
+          checkShape(list, compaction);
+          assert.deepEqual(refusalsOfAnthropic(compaction.messages), [], JSON.stringify({ end, policy }));
         }
       }
     });
