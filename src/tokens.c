@@ -1,17 +1,17 @@
-/* The estimator is a finite-state machine over bytes. Each byte falls into one cell of a table, which says
- * what the byte costs in fractions of a token and which state comes next; the sum of the costs is the count.
- * The states tell apart what o200k tells apart when it cuts a text into words and merges their bytes: the
- * letter, mark or script before, runs of digits, blanks and line breaks, and the place within a character.
- * tools/calibrate builds the machine and fits the costs.
+/* The estimator is a finite-state machine over bytes. Each byte falls into one cell of a table,
+ * which says what the byte costs in fractions of a token and which state comes next; the sum of the
+ * costs is the count. The states tell apart what o200k tells apart when it cuts a text into words
+ * and merges their bytes: the letter, mark or script before, runs of digits, blanks and line
+ * breaks, and the place within a character. tools/calibrate builds the machine and fits the costs.
  *
- * The properties callers rely on need no code. No cost is negative, so more text never counts less. What two
- * texts cost together differs from their sum only where they meet, until the machine is in the state it would
- * be in anyway. Every byte has a cell in every state, so no input is malformed.
+ * The properties callers rely on need no code. No cost is negative, so more text never counts less.
+ * What two texts cost together differs from their sum only where they meet, until the machine is in
+ * the state it would be in anyway. Every byte has a cell in every state, so no input is malformed.
  *
- * A table look-up waits for the one before, which would leave most of the processor idle. A long stretch is
- * therefore walked as four lanes at once, the later three from a guessed state. Where a guess was wrong the
- * start of the lane is walked again, from both states side by side, until they agree: mostly a few bytes. The
- * count is exactly that of one walk. */
+ * Each look-up of a state waits for the one before, which would leave most of the processor idle. A
+ * long stretch is therefore walked as four lanes at once, the later three from a guessed state.
+ * Where a guess was wrong the start of the lane is walked again, from both states side by side,
+ * until they agree: mostly a few bytes. The count is exactly that of one walk. */
 #include "tokens.h"
 
 #include "tokens_table.h"
@@ -41,9 +41,10 @@ static uint32_t walk(const uint8_t *text, size_t length, uint32_t *row) {
   return cost;
 }
 
-/* What a walk from the state of `row` costs more than the one from `guess` that was made. `*end` is where that
- * one ended and becomes where this one does. The difference is modulo 2^32. */
-static uint32_t mend(const uint8_t *text, size_t length, uint32_t row, uint32_t guess, uint32_t *end) {
+/* What a walk from the state of `row` costs more than the one from `guess` that was made. `*end` is
+ * where that one ended and becomes where this one does. The difference is modulo 2^32. */
+static uint32_t mend(const uint8_t *text, size_t length, uint32_t row, uint32_t guess,
+                     uint32_t *end) {
   uint32_t difference = 0;
   for (size_t i = 0; row != guess; i++) {
     if (i == length) {

@@ -1,5 +1,6 @@
-/* With the argument "count" the program is a counter for other tests: it reads texts from its input, each
- * after its length as 32 bits with the low byte first, and prints the estimate of each on a line. */
+/* With the argument "count" the program is a counter for other tests: it reads texts from its
+ * input, each after its length as 32 bits with the low byte first, and prints the estimate of each
+ * on a line. */
 #include <stdlib.h>
 
 #include "../../src/tokens.h"
@@ -27,10 +28,31 @@ static uint32_t reference(const uint8_t *text, size_t length) {
 }
 
 static const char *const words[] = {
-    "the ", "context", " window", "\n", "    ", "2026-12-01T02:35", "{\"role\":\"user\"", "();\n", "HTTP_STATUS",
-    "camelCase", "\t\t", ", ", "na\xc3\xafve ", "\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82 ",
-    "\xe4\xbd\xa0\xe5\xa5\xbd", "\xe3\x81\x93\xe3\x82\x93", "\xf0\x9f\x98\x80", "3.14159265358979", "\r\n\r\n",
-    "d41d8cd98f00b204e9800998ecf8427e", "\\\"", "== ", "# ", "https://example.org/", "\xe0\xb8\x81\xe0\xb8\xb4\xe0\xb8\x99",
+    "the ",
+    "context",
+    " window",
+    "\n",
+    "    ",
+    "2026-12-01T02:35",
+    "{\"role\":\"user\"",
+    "();\n",
+    "HTTP_STATUS",
+    "camelCase",
+    "\t\t",
+    ", ",
+    "na\xc3\xafve ",
+    "\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82 ",
+    "\xe4\xbd\xa0\xe5\xa5\xbd",
+    "\xe3\x81\x93\xe3\x82\x93",
+    "\xf0\x9f\x98\x80",
+    "3.14159265358979",
+    "\r\n\r\n",
+    "d41d8cd98f00b204e9800998ecf8427e",
+    "\\\"",
+    "== ",
+    "# ",
+    "https://example.org/",
+    "\xe0\xb8\x81\xe0\xb8\xb4\xe0\xb8\x99",
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 
@@ -124,7 +146,8 @@ static void additive(uint8_t *text) {
     const size_t length = first + 2000 + random_below(20000);
     fillers[round % FILLERS](text, length);
     const double whole = tamp_tokens_estimate(text, length);
-    const double parts = (double)tamp_tokens_estimate(text, first) + tamp_tokens_estimate(text + first, length - first);
+    const double parts = (double)tamp_tokens_estimate(text, first) +
+                         tamp_tokens_estimate(text + first, length - first);
     CHECK(whole - parts <= whole / 100 + 1 && parts - whole <= whole / 100 + 1);
   }
 }
@@ -150,7 +173,8 @@ static void bounded(uint8_t *text) {
 static int count_input(void) {
   uint8_t prefix[4];
   while (fread(prefix, 1, 4, stdin) == 4) {
-    const size_t length = prefix[0] | (size_t)prefix[1] << 8 | (size_t)prefix[2] << 16 | (size_t)prefix[3] << 24;
+    const size_t length =
+        prefix[0] | (size_t)prefix[1] << 8 | (size_t)prefix[2] << 16 | (size_t)prefix[3] << 24;
     uint8_t *const text = malloc(length > 0 ? length : 1);
     if (text == NULL || fread(text, 1, length, stdin) != length) {
       free(text);

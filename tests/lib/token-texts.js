@@ -17,33 +17,65 @@ const read = (...paths) => paths.map((path) => readFileSync(join(root, path), 'u
 
 /** Files of a folder and its folders, in the order of their names. @param {string} folder @param {RegExp} pattern @returns {string[]} */
 function files(folder, pattern) {
-  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? files(path, pattern) : pattern.test(entry.name) ? [path] : [];
-  });
+  return readdirSync(folder, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? files(path, pattern) : pattern.test(entry.name) ? [path] : [];
+    });
 }
 /** @param {string} folder @param {RegExp} pattern */
-const all = (folder, pattern) => files(folder, pattern).map((path) => readFileSync(path, 'utf8')).join('\n');
+const all = (folder, pattern) =>
+  files(folder, pattern)
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
 
-const packages = ['@langchain/core', 'ai', 'openai', 'zod', 'rxjs', 'comlink', 'idb', 'fast-check', 'undici', 'eslint', 'axe-core', 'typescript', 'gpt-tokenizer'];
+const packages = [
+  '@langchain/core',
+  'ai',
+  'openai',
+  'zod',
+  'rxjs',
+  'comlink',
+  'idb',
+  'fast-check',
+  'undici',
+  'eslint',
+  'axe-core',
+  'typescript',
+  'gpt-tokenizer',
+];
 /** @param {string} file @returns {string[]} */
-const each = (file) => packages.map((name) => join(modules, name, file)).filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8'));
+const each = (file) =>
+  packages
+    .map((name) => join(modules, name, file))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, 'utf8'));
 const markdown = each('README.md').join('\n\n');
 const manifests = each('package.json');
 
 /** Paragraphs of Markdown that are sentences. @param {string} text */
-const sentences = (text) => text.replace(/```[\s\S]*?```/g, '').split('\n')
-  .filter((line) => /^[A-Z][a-z' ]+ .{60,}[.:]$/.test(line) && !/[`<[|]/.test(line)).join('\n');
+const sentences = (text) =>
+  text
+    .replace(/```[\s\S]*?```/g, '')
+    .split('\n')
+    .filter((line) => /^[A-Z][a-z' ]+ .{60,}[.:]$/.test(line) && !/[`<[|]/.test(line))
+    .join('\n');
 
 /** @param {string} code of the folder of the TypeScript compiler's messages */
-const compiler = (code) => () => Object.values(JSON.parse(read(`node_modules/typescript/lib/${code}/diagnosticMessages.generated.json`)))
-  .slice(0, 700).join('\n');
+const compiler = (code) => () =>
+  Object.values(JSON.parse(read(`node_modules/typescript/lib/${code}/diagnosticMessages.generated.json`)))
+    .slice(0, 700)
+    .join('\n');
 
 /** The texts within the JSON of a locale. @param {unknown} value @returns {string[]} */
-const strings = (value) => typeof value === 'string' ? [value] : value && typeof value === 'object' ? Object.values(value).flatMap(strings) : [];
+const strings = (value) =>
+  typeof value === 'string' ? [value] : value && typeof value === 'object' ? Object.values(value).flatMap(strings) : [];
 /** The sentences of an accessibility checker, templates left out. @param {string} code */
-const locale = (code) => () => [...new Set(strings(JSON.parse(read(`node_modules/axe-core/locales/${code}.json`))))]
-  .filter((line) => line.length > 20 && !line.includes('{')).join('\n');
+const locale = (code) => () =>
+  [...new Set(strings(JSON.parse(read(`node_modules/axe-core/locales/${code}.json`))))]
+    .filter((line) => line.length > 20 && !line.includes('{'))
+    .join('\n');
 
 const VIETNAMESE = `Khi một cuộc trò chuyện kéo dài, mô hình ngôn ngữ không thể đọc hết mọi tin nhắn cùng một lúc. Mỗi mô hình có một
 cửa sổ ngữ cảnh với số lượng từ nhất định, và khi vượt quá giới hạn đó thì yêu cầu sẽ bị từ chối. Vì vậy chương trình phải chọn
@@ -75,27 +107,37 @@ function emoji() {
   const words = ['great work', 'see you soon', 'thanks a lot', 'no idea', 'happy birthday', 'on my way'];
   let text = '';
   for (let index = 0; index < 600; index++) {
-    const start = [0x1f600, 0x1f300, 0x1f900, 0x1f680][index % 4] ?? 0x1f600;
+    const start = [0x1f600, 0x1f300, 0x1f900, 0x1f680][index % 4];
     const face = String.fromCodePoint(start + Math.floor(random() * 0x40));
     text += random() < 0.4 ? face : `${words[Math.floor(random() * words.length)]} ${face}\n`;
   }
   return text;
 }
 
-const python = ['3.13', '3.12', '3.11', '3.10', '3.9'].map((version) => `/usr/lib/python${version}`).find((path) => existsSync(join(path, 'argparse.py')));
+const python = ['3.13', '3.12', '3.11', '3.10', '3.9']
+  .map((version) => `/usr/lib/python${version}`)
+  .find((path) => existsSync(join(path, 'argparse.py')));
 
 /** @type {Record<string, () => string | { reason: string }>} */
 const kinds = {
-  English: () => sentences(markdown + all(join(modules, '@langchain/core'), /\.md$/) + all(join(modules, 'ai'), /\.mdx?$/)),
+  English: () =>
+    sentences(markdown + all(join(modules, '@langchain/core'), /\.md$/) + all(join(modules, 'ai'), /\.mdx?$/)),
   C: () => all(join(root, 'src'), /\.[ch]$/).replace(/(0x[\da-f]{4}, )+/g, ''),
-  TypeScript: () => read('node_modules/typescript/lib/lib.es5.d.ts') + all(join(modules, 'gpt-tokenizer/src'), /^(?!.*(test|models)).*\.ts$/),
+  TypeScript: () =>
+    read('node_modules/typescript/lib/lib.es5.d.ts') +
+    all(join(modules, 'gpt-tokenizer/src'), /^(?!.*(test|models)).*\.ts$/),
   JavaScript: () => all(join(modules, 'eslint/lib/linter'), /\.js$/),
-  Python: () => python ? ['argparse.py', 'json/decoder.py', 'textwrap.py'].map((name) => readFileSync(join(python, name), 'utf8')).join('\n')
-    : { reason: 'no Python library is installed' },
+  Python: () =>
+    python
+      ? ['argparse.py', 'json/decoder.py', 'textwrap.py']
+          .map((name) => readFileSync(join(python, name), 'utf8'))
+          .join('\n')
+      : { reason: 'no Python library is installed' },
   JSON: () => read('package-lock.json').slice(0, LIMIT / 2) + manifests.join('\n'),
-  'minified JSON': () => missing === null
-    ? transcripts.map(({ bytes }) => bytes.toString('utf8').slice(0, 12_000)).join('\n')
-    : manifests.map((text) => JSON.stringify(JSON.parse(text))).join('\n'),
+  'minified JSON': () =>
+    missing === null
+      ? transcripts.map(({ bytes }) => bytes.toString('utf8').slice(0, 12_000)).join('\n')
+      : manifests.map((text) => JSON.stringify(JSON.parse(text))).join('\n'),
   'minified JS': () => read('node_modules/ajv/dist/ajv.min.js'),
   Markdown: () => markdown,
   logs: () => [...logs()].join('\n'),

