@@ -18,6 +18,7 @@ typedef enum TampRole {
   TAMP_ROLE_REASONING,
   TAMP_ROLE_ACTIVITY, /* for people; never sent to a model */
   TAMP_ROLE_OTHER,    /* unknown: read like any other, may go */
+  TAMP_ROLE_NONE,     /* a record of a file that is no message: kept where it is, 0 tokens, in no count */
 } TampRole;
 
 typedef enum TampPartKind {
@@ -101,7 +102,34 @@ typedef struct TampMessage {
   uint32_t unit_count;
   uint32_t unit_capacity;
   TampPiece piece;
+  TampValue batch;  /* what the records have in common that are one message (Claude Code: a line a block) */
+  bool items;       /* a call that stands alone, but may have been made together with those next to it (Codex) */
+  bool transient;   /* the text does not stay: what is kept of it is copied */
+  uint8_t *buffer;  /* an array of `arena`: the text when it had to be asked for */
+  uint32_t buffer_capacity;
 } TampMessage;
+
+/* What a record of a file says about other records of it. */
+typedef enum TampEnds {
+  TAMP_ENDS_NOTHING,
+  TAMP_ENDS_ALL,     /* what stands before is no longer read, but what is in `preserved` */
+  TAMP_ENDS_ANSWERS, /* the same, but for what the user said */
+  TAMP_ENDS_TURNS,   /* the last `turns` turns before it are undone; they stay in the file */
+} TampEnds;
+
+enum { TAMP_LINKS = 3 };
+
+typedef struct TampEnvelope {
+  TampValue links[TAMP_LINKS]; /* ids of records it hangs on, the first its parent; nothing where there is none */
+  TampValue with[2];           /* ids of calls or records: it goes when one of them does */
+  TampValue twin;              /* of a display copy: the text of the message near it that it shows */
+  TampValue twin_of;           /* of a message that may have such a copy: its text */
+  uint8_t ends;                /* TampEnds */
+  uint64_t turns;
+  TampValue preserved; /* an array of ids that stay alive */
+  TampValue head, tail; /* so do the records from the one with this id to that one */
+  bool sidechain;      /* of another conversation, unless the whole file is */
+} TampEnvelope;
 
 typedef enum TampEditKind {
   TAMP_EDIT_TEXT,      /* TEXT, REASONING: the text becomes `text` */
@@ -135,6 +163,7 @@ typedef struct TampDraft {
 enum {
   TAMP_FORMAT_OWN_RESULTS = 1 << 0, /* a result stands in the part of its call */
   TAMP_FORMAT_ONE_BATCH = 1 << 1,   /* all results of a message's calls must stand in one message */
+  TAMP_FORMAT_IN_PLACE = 1 << 2,    /* results belong to their calls wherever they stand, so none is moved */
 };
 
 typedef struct TampFormat {
@@ -154,6 +183,13 @@ typedef struct TampFormat {
   void (*draft)(const TampDraft *draft, TampWriter *writer);
   /* What only messages of this format have: paths, one a line, any of which is enough (detect.c). */
   const char *marks;
+  /* What a record says about others of its file; NULL in formats where none does. The message, which may be of
+   * TAMP_ROLE_NONE, was just read. `out` is zeroed. */
+  void (*envelope)(const TampMessage *message, TampEnvelope *out);
+  /* What a new record takes over from the one before it, or else behind it: names of members, an empty one
+   * behind the last; NULL for nothing. And the member that says which record it hangs on, empty for none. */
+  const TampText *inherited;
+  TampText parent;
 } TampFormat;
 
 /* What format the messages of a JSON array are in, going by its first TAMP_DETECT_MESSAGES. NULL when the marks

@@ -55,6 +55,9 @@ TampStatus tamp_message_read(const TampFormat *format, const uint8_t *text, size
       .capacity = message->capacity,
       .units = message->units,
       .unit_capacity = message->unit_capacity,
+      .transient = message->transient,
+      .buffer = message->buffer,
+      .buffer_capacity = message->buffer_capacity,
   };
   *message = fresh;
   TampCursor cursor = tamp_cursor(text, 0, length, raw);
