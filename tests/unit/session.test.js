@@ -193,6 +193,64 @@ test('closing aborts a compaction, which changes nothing, and everything else is
   await assert.rejects(session.send(shared.question('Q2')), (error) => error instanceof TampError && error.code === 'closed');
 });
 
+test('closing does not wait for callbacks that never answer', async () => {
+  const never = () => new Promise(() => undefined);
+  for (const [callback, options] of Object.entries({
+    shouldCompact: { compaction: { shouldCompact: never } },
+    summarize: { compaction: { summarize: never } },
+    compactModelMessages: { compaction: { compactModelMessages: never } },
+    onCompacted: { onCompacted: never },
+  })) {
+    const session = await open(options);
+    const turn = await session.send([shared.question('Q1'), shared.answer('A1')]);
+    const done = turn.complete({ usage: { totalTokens: 160 } }).catch((error) => error.name);
+    for (let n = 0; n < 50; n++) await Promise.resolve();
+    await session.close();
+    assert.equal(await done, callback === 'onCompacted' ? undefined : 'AbortError', callback);
+    assert.equal(session.state === null, callback !== 'onCompacted', callback);
+  }
+});
+
+test('every event says everything, inside a turn and after it', async () => {
+  const asked = [];
+  const given = [];
+  const told = [];
+  const session = await open({
+    format: 'openai', clientData: { plan: 'pro' }, onCompacted: (event) => told.push(event),
+    compaction: {
+      shouldCompact: (event) => { asked.push(event); return event.totalTokens > 100; },
+      summarize: (event) => { given.push(event); return 'SUM'; },
+    },
+  });
+  const words = formats.openai;
+  const first = await session.send(words.question('Q1'));
+  const prepareStep = first.prepareStep();
+  const answers = words.tool('A1', ['a']);
+  const usage = { inputTokens: 150, outputTokens: 10, totalTokens: 160 };
+  const step = { content: [], finishReason: 'tool-calls', usage, response: { messages: answers } };
+  await prepareStep({ messages: [...first.messages, ...answers], steps: [step] });
+  for (const message of words.tool('A1', ['a'], 'done')) await first.addResponse(message);
+  await first.complete({ usage });
+  await exchange(session, words, 2, usage);
+  assert.deepEqual(asked.map(({ source }) => source), ['inner', 'outer']);
+  const common = ['usage', 'totalUsage', 'chatId', 'turn', 'clientData', 'source', 'stepNumber', 'messages'];
+  const fields = {
+    shouldCompact: [asked, [...common, 'totalTokens', 'inputTokens', 'outputTokens', 'turnUsage', 'steps', 'estimated']],
+    summarize: [given, [...common, 'text', 'signal', 'previousSummary']],
+    onCompacted: [told, [...common, 'summary', 'messagesAfter', 'messageCount', 'totalTokens', 'inputTokens', 'outputTokens']],
+  };
+  for (const [name, [events, keys]] of Object.entries(fields)) {
+    assert.equal(events.length, 2, name);
+    for (const event of events) {
+      for (const key of keys) if (key !== 'previousSummary') assert.ok(event[key] !== undefined && event[key] !== null, `${name}: ${key} (${event.source})`);
+      assert.deepEqual([event.chatId, event.clientData, event.usage], ['c', { plan: 'pro' }, usage]);
+      assert.equal(event.stepNumber, event.source === 'inner' ? 0 : -1);
+    }
+  }
+  assert.deepEqual(given.map(({ previousSummary }) => previousSummary), [null, 'SUM']);
+  assert.match(given[0].text, /^user: Q1[^]*\[calls look: \{"at":"a"\}\][^]*\[look answers: found-a/);
+});
+
 test('the signal of the options closes a session', async () => {
   const controller = new AbortController();
   const session = await open({ signal: controller.signal });

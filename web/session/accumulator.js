@@ -1,5 +1,5 @@
 // The two lanes of a chat with both loops: what a session is built on, and what a back end uses by itself.
-import { linkSignals } from './attempt.js';
+import { linkSignals, untilAborted } from './attempt.js';
 import { withoutAborted } from './convert.js';
 import { shouldCompactEvent } from './events.js';
 import { repair } from './lane.js';
@@ -240,7 +240,7 @@ export class MessageAccumulator {
         messages: lanes.model,
       });
       if (coverable(lanes, tamp) === null) return false;
-      if (source === 'outer' && !await compaction.shouldCompact(shouldCompactEvent(occasion()))) {
+      if (source === 'outer' && !await untilAborted(compaction.shouldCompact(shouldCompactEvent(occasion())), signal)) {
         lanes.unchecked = false;
         return false;
       }

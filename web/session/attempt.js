@@ -44,7 +44,7 @@ function abortError(signal) {
  * The value of `promise`, or an AbortError as soon as `signal` aborts.
  * @template V @param {V | Promise<V>} promise @param {AbortSignal} signal @returns {Promise<V>}
  */
-function untilAborted(promise, signal) {
+export function untilAborted(promise, signal) {
   return new Promise((resolve, reject) => {
     const abort = () => reject(abortError(signal));
     if (signal.aborted) abort();
@@ -78,9 +78,9 @@ export async function runAttempt(attempt) {
     status = 'complete';
     await attempt.save?.();
     try {
-      await attempt.onCompacted?.(attempt.describe(outcome.built));
+      await untilAborted(attempt.onCompacted?.(attempt.describe(outcome.built)), signal);
     } catch (error) {
-      report(error);
+      if (!signal.aborted) report(error);
     }
     return outcome;
   } catch (error) {

@@ -29,15 +29,16 @@ function spelled(value) {
   }
 }
 
-/** @param {object} message */
-function renderMessage(message) {
+/** @param {object} message @param {Map<string, string>} names of the tools that were called, by call id; added to */
+function renderMessage(message, names) {
   const lines = piecesOf(message).map((piece) => {
     switch (piece.kind) {
       case 'call':
+        names.set(piece.id, piece.name);
         return `[calls ${piece.name || 'a tool'}: ${bounded(spelled(piece.input), TOOL_LIMIT)}]`;
       case 'result': {
         const what = piece.failed ? 'failed' : 'answers';
-        return `[${piece.name || 'the tool'} ${what}: ${bounded(spelled(piece.output), TOOL_LIMIT)}]`;
+        return `[${piece.name || names.get(piece.id) || 'the tool'} ${what}: ${bounded(spelled(piece.output), TOOL_LIMIT)}]`;
       }
       case 'media':
         return `[${piece.label}]`;
@@ -56,5 +57,7 @@ function renderMessage(message) {
  * @param {readonly object[]} messages
  */
 export function renderMessages(messages) {
-  return messages.filter((message) => !isActivity(message)).map(renderMessage).filter((text) => text !== '').join('\n\n');
+  const names = new Map();
+  return messages.filter((message) => !isActivity(message)).map((message) => renderMessage(message, names))
+    .filter((text) => text !== '').join('\n\n');
 }

@@ -180,10 +180,10 @@ export class Session {
     await this.#change(this.uiMessages.with(this.#find(id), message));
   }
 
-  /** Removes everything after the message `toId`. @param {string} toId */
+  /** Removes everything after the message `toId`, with null everything. @param {string | null} toId */
   async undo(toId) {
     this.#check();
-    await this.#change(this.uiMessages.slice(0, this.#find(toId) + 1));
+    await this.#change(this.uiMessages.slice(0, toId === null ? 0 : this.#find(toId) + 1));
   }
 
   /** Drops what stands after the last question and begins its turn anew. @returns {Promise<Turn>} */
