@@ -1,11 +1,14 @@
 /** History: a list that lives in the core and is kept in step instead of being read anew. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import * as core from 'tamp';
 import { counters } from '../lib/counters.js';
 import { deepFreeze } from '../lib/freeze.js';
 import { Choices, brokenHistory, build, code, policy, validHistory } from '../lib/generators.js';
+import { longSession } from '../lib/sessions.js';
 
 const { TampError, loadTamp, slidingWindow, truncation } = core;
 
@@ -347,5 +350,54 @@ describe('memory', () => {
     }
     inStep(stays, messages);
     stays.dispose();
+  });
+
+  /** Bytes of the module's memory, which can only grow. */
+  const size = (of = tamp) => /** @type {any} */ (of).bridge.memorySize;
+
+  test('memory is flat over tens of thousands of compactions, good and refused', async (context) => {
+    const times = Math.ceil(Number(process.env.CASES ?? 60_000) / 3);
+    const cases = fc.sample(fc.tuple(fc.oneof(validHistory(), brokenHistory()), policy()), { numRuns: 200, seed: SEED });
+    const once = (/** @type {number} */ turn) => {
+      const [messages, tree] = cases[turn % cases.length];
+      tamp.compact(messages, tree, turn % 3 === 0 ? { countTokens: counters.words } : {});
+      if (turn % 10 === 0) {
+        assert.throws(() => tamp.compact(/** @type {any} */ ([...messages, null]), tree), TampError);
+        assert.throws(() => tamp.compact(messages, /** @type {any} */ ({ strategy: 'nothing' })), TampError);
+      }
+    };
+    for (let turn = 0; turn < 2 * cases.length; turn += 1) once(turn);
+    const before = size();
+    for (let turn = 0; turn < times; turn += 1) once(turn);
+    assert.equal(size(), before);
+    context.diagnostic(`${times} compactions in ${before} bytes`);
+  });
+
+  test('memory is flat while one history grows and is cut back again and again', () => {
+    const messages = build(Array.from({ length: 200 }, (_, index) => 6 + 16 * index));
+    const history = tamp.open(messages);
+    const once = (/** @type {number} */ turn) => {
+      history.sync(messages.slice(0, 1 + ((turn * 37) % messages.length)));
+      history.compact(last);
+      history.inspect();
+      history.sync(structuredClone(messages));
+    };
+    for (let turn = 0; turn < 300; turn += 1) once(turn);
+    const before = size();
+    for (let turn = 0; turn < 1_000; turn += 1) once(turn);
+    assert.equal(size(), before);
+    history.dispose();
+  });
+
+  test('a history needs at most one and a half times the bytes of its messages', async () => {
+    const fresh = await loadTamp({ wasm: await readFile(fileURLToPath(import.meta.resolve('tamp/tamp.wasm'))) });
+    const messages = longSession(20_000);
+    const bytes = messages.reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0);
+    const before = size(fresh);
+    const history = fresh.open(messages);
+    const grown = size(fresh) - before;
+    assert.ok(grown <= 1.5 * bytes, `${grown} bytes for ${bytes}`);
+    assert.equal(history.length, messages.length);
+    history.dispose();
   });
 });
