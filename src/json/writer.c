@@ -121,6 +121,7 @@ void tamp_writer_span(TampWriter *writer, const uint8_t *text, uint32_t from, ui
 }
 
 TampStatus tamp_writer_finish(TampWriter *writer, TampText *out) {
-  *out = (TampText){writer->bytes, writer->status == TAMP_OK ? writer->length : 0};
+  const uint8_t *bytes = writer->bytes ? writer->bytes : (const uint8_t *)"";
+  *out = (TampText){bytes, writer->status == TAMP_OK ? writer->length : 0};
   return writer->status;
 }

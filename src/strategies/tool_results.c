@@ -52,8 +52,9 @@ static TampStatus result_text(Collapse *collapse, uint32_t result, TampWriter *o
     if (out->length > start) tamp_writer_raw(out, TAMP_TEXT("\n"));
     tamp_writer_raw(out, text);
   }
-  TampText said = {out->bytes + start, out->length - start};
-  if (out->length == start || tamp_text_is_blank(said)) {
+  bool blank = out->length == start ||
+               tamp_text_is_blank((TampText){out->bytes + start, out->length - start});
+  if (blank) {
     out->length = start;
     TampText error;
     status = tamp_value_text(message->text, message->parts[part].error, message->arena, &error);
