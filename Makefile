@@ -61,10 +61,11 @@ $(1): FORCE
 	@printf '%s\n' '$(2)' | cmp -s - $$@ || printf '%s\n' '$(2)' > $$@
 endef
 
-# compile VARIANT COMPILER FLAGS: every source under src/, tests/ and build/cjson as build/VARIANT/….o.
+# compile VARIANT COMPILER FLAGS [OF SOME]: every source under src/, tests/ and build/cjson as build/VARIANT/….o.
+# OF SOME is what else decides how files are compiled, so that a change of it is seen.
 # cJSON is not ours: its warnings are not ours either. Its numbers are read by src/json/number.c.
 define compile
-$(call remember,build/$(1)/flags,$(2) $(3) $(LANGUAGE) $(WARNINGS))
+$(call remember,build/$(1)/flags,$(2) $(3) $(LANGUAGE) $(WARNINGS) $(4))
 build/$(1)/%.o: %.c build/$(1)/flags $(CJSON)
 	@mkdir -p $$(@D)
 	$$(call run,cc,$$<,$(2) $(LANGUAGE) $$(WARNINGS) $(3) $$(HOT_FLAG) -MMD -MP -c $$< -o $$@)
@@ -76,7 +77,7 @@ endef
 
 WASM := wasm$(if $(filter 1,$(DEBUG)),-debug)
 NATIVE := native$(if $(filter 1,$(DEBUG)),-debug)
-$(eval $(call compile,$(WASM),$(EMCC_ENV) $(EMCC),$(WASM_FLAGS)))
+$(eval $(call compile,$(WASM),$(EMCC_ENV) $(EMCC),$(WASM_FLAGS),$(HOT_WASM) $(HOT)))
 $(eval $(call compile,$(NATIVE),$(CC),$(OPTIMISE_NATIVE)))
 $(eval $(call compile,sanitized,$(CC),$(SANITIZE)))
 build/$(WASM)/src/wasm.o: WARNINGS += -Wno-missing-prototypes
