@@ -11,8 +11,12 @@
 #include "../../src/tamp.h"
 
 /* Like assert, in every build. */
-static inline void require(bool held) {
-  if (!held) abort();
+#define require(condition) require_at((condition), #condition, __LINE__)
+
+static inline void require_at(bool held, const char *condition, int line) {
+  if (held) return;
+  fprintf(stderr, "line %d: not true: %s\n", line, condition);
+  abort();
 }
 
 /* What is left of the input. Behind its end it gives zeros. */
