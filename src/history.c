@@ -45,8 +45,13 @@ static TampStatus add(TampHistory *history, TampSlot slot, const uint8_t *text, 
   slot.record = tamp_arena_alloc(&history->arena, sizeof *slot.record);
   if (!slot.record) return TAMP_NO_MEMORY;
   status = tamp_record_make(&history->message, &history->atoms, &history->arena, NULL, slot.record);
-  if (!status) status = tamp_list_append(&history->list, slot.record, history->count);
   if (status) return status;
+  status = tamp_list_append(&history->list, slot.record, history->count);
+  if (status) {
+    /* Half of it may be in there: go_back makes the list anew. */
+    tamp_list_clear(&history->list);
+    return status;
+  }
   history->slots[history->count++] = slot;
   return TAMP_OK;
 }
