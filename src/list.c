@@ -17,10 +17,11 @@ void tamp_list_clear(TampList *list) {
   list->in_run = false;
 }
 
-/* The tables by atom: as long as there are atoms, TAMP_NONE where nothing was said yet. */
+/* The tables by atom reach as far as the greatest that was asked for, so that a list which is made anew needs no
+ * more than it had; TAMP_NONE where nothing was said yet. */
 static TampStatus reach(TampList *list, uint32_t atom) {
   if (atom < list->open_count) return TAMP_OK;
-  size_t count = list->atoms->count;
+  size_t count = (size_t)atom + 1;
   TampStatus status = tamp_arena_grow(list->arena, (void **)&list->open, &list->open_capacity, count,
                                       sizeof *list->open);
   if (!status) {
