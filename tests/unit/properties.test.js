@@ -309,6 +309,56 @@ property('what goes is what a second implementation of the rules says', 8,
     assert.deepEqual(ids(compaction.messages), ids(model(tree, messages, { count, pins: pin, reserved })));
   });
 
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** A text of clusters whose borders every platform draws alike, one of which in a row of its own kind. */
+const clusters = fc.array(fc.constantFrom('a', 'b ', '.', '中', 'e\u0301', 'n\u0303\u0323', '\u{1F389}',
+  '\u2764\uFE0F', '\u{1F1E9}\u{1F1EA}', '\u{1F469}\u200D\u{1F469}\u200D\u{1F466}'), { maxLength: 120, size: 'max' })
+  .map((units) => units.join(''));
+
+/** How many clusters from the front are at most `room` characters. @param {string[]} units @param {number} room */
+function fitting(units, room) {
+  let left = room;
+  const over = units.findIndex((unit) => (left -= counters.chars(unit)) < 0);
+  return over < 0 ? units.length : over;
+}
+
+const segments = (/** @type {string} */ text) => [...segmenter.segment(text)].map(({ segment }) => segment);
+
+property('a clamp takes whole clusters, as many as fit, and says how many characters went', 2,
+  [clusters, fc.nat(80), fc.nat(40), fc.nat(40)], (text, maxChars, headChars, tailChars) => {
+    const messages = [{ id: 'u1', role: 'user', content: 'q' }, { id: 'a1', role: 'assistant', content: text },
+      { id: 'u2', role: 'user', content: 'q' }];
+    const step = /** @type {const} */ ({ strategy: 'clamp', maxChars, headChars, tailChars });
+    const { messages: [, left] } = tamp.compact(messages, step, { countTokens: counters.chars });
+    const units = segments(text);
+    const all = counters.chars(text);
+    const head = units.slice(0, fitting(units, headChars)).join('');
+    const end = units.slice(units.length - fitting(units.toReversed(), tailChars)).join('');
+    const gone = all - counters.chars(head) - counters.chars(end);
+    const clamped = `${head}\n[${gone} of ${all} characters removed]\n${end}`;
+    const shorter = all > maxChars && gone > 0 && counters.chars(clamped) < all;
+    assert.equal(left.content, shorter ? clamped : text);
+  });
+
+property('collapsed results are cut between clusters and are as long as they may be', 1,
+  [clusters, fc.integer({ min: 31, max: 150 })], (text, maxChars) => {
+    const call = { id: 'x', type: 'function', function: { name: 'search', arguments: JSON.stringify({ q: text }) } };
+    const messages = [{ id: 'u1', role: 'user', content: 'q' }, { id: 'k1', role: 'assistant', toolCalls: [call] },
+      { id: 't1', role: 'tool', toolCallId: 'x', content: text }, { id: 'a1', role: 'assistant', content: 'a' }];
+    const step = /** @type {const} */ ({ strategy: 'tool-results', keepLastToolCallGroups: 0, maxChars });
+    const { changed, messages: [, left] } = tamp.compact(messages, step, { countTokens: counters.chars });
+    if (!changed) return;
+    const said = text.trim();
+    const whole = said === '' ? '[Tool results: search:]' : `[Tool results: search: ${said}]`;
+    const cut = '... [truncated]]';
+    const units = segments(whole.slice(0, -1));
+    const expected = counters.chars(whole) <= maxChars
+      ? whole
+      : `${units.slice(0, fitting(units, maxChars - cut.length)).join('')}${cut}`;
+    assert.equal(/** @type {any} */ (left).content, expected);
+  });
+
 property('more text never weighs less, and every text weighs something whole', 2,
   [fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 60 })],
   (one, more) => {
