@@ -1,13 +1,16 @@
 #!/bin/sh
 # usage: fuzz.sh SECONDS NAME...
 # Runs build/fuzz/bin/NAME for that long each. tests/fuzz/corpus/NAME/ holds its seeds and past findings,
-# tests/fuzz/NAME.dict its dictionary; what it learns goes to build/fuzz/corpus/NAME/, what it finds to
-# build/fuzz/findings/NAME-*.
+# tests/fuzz/seeds.js makes more of them, tests/fuzz/NAME.dict is its dictionary; what it learns goes to
+# build/fuzz/corpus/NAME/, what it finds to build/fuzz/findings/NAME-*.
 set -eu
 
 seconds=$1
 shift
 [ $# -gt 0 ] || echo "tamp: there are no fuzzers in tests/fuzz"
+
+mkdir -p build/fuzz
+node tests/fuzz/seeds.js build/fuzz/seeds
 
 failed=
 for name; do
@@ -15,7 +18,9 @@ for name; do
   seeds=tests/fuzz/corpus/$name
   mkdir -p "$learned" build/fuzz/findings
   set -- "$learned"
-  [ ! -d "$seeds" ] || set -- "$@" "$seeds"
+  for more in "$seeds" "build/fuzz/seeds/$name"; do
+    [ ! -d "$more" ] || set -- "$@" "$more"
+  done
   [ ! -f "tests/fuzz/$name.dict" ] || set -- "-dict=tests/fuzz/$name.dict" "$@"
   log=build/fuzz/$name.log
   if build/fuzz/bin/"$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \

@@ -153,11 +153,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint32_t kind = take(&input, 64);
   uint32_t formats = 0;
   while (tamp_format_at(formats)) formats++;
-  const TampFormat *format = tamp_format_at(kind % formats);
+  const TampFormat *format = tamp_format_at(kind / 2 % formats);
   Buffer text = {0};
   put(&text, "");
-  if (kind / formats % 2 == 0) {
-    format = grammar_format(kind % GRAMMAR_FORMATS);
+  if (kind % 2 == 0) {
+    format = grammar_format(kind / 2 % GRAMMAR_FORMATS);
     put_message(&text, &input, format, 1);
   } else {
     /* What follows the first line is the message. */

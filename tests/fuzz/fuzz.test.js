@@ -1,0 +1,22 @@
+// The fuzzers in their short form: what they found in the past, then some seconds of looking. `make fuzz SECONDS=600`
+// is the long form.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const seconds = Number(process.env.FUZZ_SECONDS ?? 5);
+const names = readdirSync(join(root, 'tests/fuzz'))
+  .filter((name) => name.endsWith('_fuzz.c')).map((name) => name.slice(0, -'_fuzz.c'.length));
+
+for (const name of names) {
+  test(`the ${name} fuzzer finds nothing in ${seconds} s, and none of its past findings fails again`, (t) => {
+    assert.ok(existsSync(join(root, 'build/fuzz/bin', name)), `${name} is not built: run \`make fuzzers\``);
+    const run = spawnSync('tools/fuzz.sh', [String(seconds), name], { cwd: root, encoding: 'utf8', timeout: (seconds + 120) * 1000 });
+    assert.equal(run.status, 0, `${run.error?.message ?? ''}${run.stdout}${run.stderr}`);
+    for (const line of run.stdout.trim().split('\n')) t.diagnostic(line);
+  });
+}
