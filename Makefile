@@ -28,7 +28,11 @@ HOT_WASM := -O1
 OPTIMISE_NATIVE := -O0 -g
 else
 OPTIMISE_WASM := -Oz -DNDEBUG -flto
-HOT_WASM := -O2 -finline-functions
+# Copies of a loop, for lanes or unrolled, gain nothing here: the loops that matter have their lanes in simd.h.
+HOT_WASM := -O2 -finline-functions -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
+# Across files only what gets smaller by it is inlined: the hot files have inlined theirs before. The optimiser
+# of the finished module goes on until it finds nothing.
+SMALL_LINK := -Wl,-mllvm,-inline-threshold=-50 -sBINARYEN_EXTRA_PASSES=--converge
 OPTIMISE_NATIVE := -O2 -g -DNDEBUG
 endif
 SANITIZE := -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1
@@ -39,14 +43,17 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -
 # which takes a quarter off the Wasm and no speed. emcc forbids inlining for -Oz even where -O2 comes after it,
 # which makes the hot loops ten times slower: it has to be allowed again.
 HOT := src/digest.c src/json/cursor.c src/json/splitter.c src/json/utf8.c src/json/value.c src/tokens.c
+# The ordinary ABI passes a struct of two words, as every text is, through memory; this one as two words. No
+# library takes or gives such structs, so only our own objects have to agree.
+WASM_ABI := -Xclang -target-abi -Xclang experimental-mv
 # Link-time optimisation would make malloc and memset a calloc when the archives are closed already.
-WASM_FLAGS := $(OPTIMISE_WASM) -msimd128 -fvisibility=hidden -fno-builtin-calloc
+WASM_FLAGS := $(OPTIMISE_WASM) $(WASM_ABI) -msimd128 -fvisibility=hidden -fno-builtin-calloc
 # A stack that overflows traps instead of writing over data: it lies below everything else. dlmalloc, though
 # emmalloc is 2.5 KB smaller: near 4 GiB that one hands out blocks behind the end of the memory. Imports are
 # no matter of the (absent) JS glue but of tools/imports.js, which fails on any that is not listed.
 WASM_LINK := --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB \
 	-sINITIAL_MEMORY=1MB -sTOTAL_STACK=256KB -Wl,--stack-first -sMALLOC=dlmalloc \
-	-sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+	-sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0 $(SMALL_LINK)
 # Debian's emcc looks for its JS packages where only Debian's own Node looks.
 EMCC_ENV := NODE_PATH=/usr/share/nodejs$(if $(NODE_PATH),:$(NODE_PATH))
 
