@@ -210,6 +210,10 @@ TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampAr
     if (part->kind == TAMP_PART_REASONING && (part->flags & TAMP_PART_REMOVABLE)) {
       out->flags |= TAMP_RECORD_REASONING;
     }
+    if (part->kind == TAMP_PART_CALL || part->kind == TAMP_PART_RESULT) {
+      /* Whatever its mark says: nothing that we make has these. */
+      out->flags &= (uint8_t)~(TAMP_MESSAGE_SUMMARY | TAMP_MESSAGE_HEAD);
+    }
   }
   TampStatus status = make_pairs(message, atoms, arena, out);
   if (!status) status = intern(message, message->id, 0, atoms, arena, &out->id);
