@@ -413,7 +413,8 @@ property('a summary stands once, or nothing changes and the report says so', 4,
       assert.equal(summaries.length, 1, 'the earlier one is replaced');
       assert.ok(made[0].content.startsWith('[Conversation summary]\n\n'));
       assert.ok(made[0].content.endsWith(/** @type {string} */ (answer).toWellFormed()));
-    } else if (asked > 0) {
+    } else if (asked > 0 && tree === step) {
+      // In a pipeline another step may have removed it again.
       assert.equal(compaction.report.fits, false, 'a refused summary does not fit');
       assert.ok(compaction.report.reason);
     }
