@@ -29,6 +29,8 @@ export const PLAN_TEXT = 0x80000000;
 
 /** Room that is asked for before a message is written; it grows when the message is longer. */
 const FIRST_ROOM = 1024;
+/** Room beyond a text for the end of its message: without it a long one would be moved into twice the room. */
+const MORE_ROOM = 256;
 
 /** @typedef {import('./encode.js').Sink} Sink */
 /** @typedef {(text: string) => number} Counter */
@@ -316,7 +318,7 @@ export class Bridge {
     };
     sink.grow = (self, needed) => {
       const written = self.at - start;
-      open(Math.max(written + needed, 2 * written), written);
+      open(Math.max(written + needed + MORE_ROOM, 2 * written), written);
     };
     open(FIRST_ROOM, 0);
     try {
