@@ -5,8 +5,20 @@ import { fileURLToPath } from 'node:url';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
-/** The path of Chromium: CHROMIUM of the environment, else the first on the PATH; null when there is none. */
-export function findChromium() {
+/** Playwright's own build, where `playwright-core install chromium` puts it. */
+async function playwrights() {
+  try {
+    const { chromium } = await import('playwright-core');
+    const path = chromium.executablePath();
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch {
+    return null; // not there, or npm packages are not installed yet
+  }
+}
+
+/** Its path: CHROMIUM of the environment, else the first on the PATH, else Playwright's; null when there is none. */
+export async function findChromium() {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   for (const name of NAMES) {
     for (const folder of (process.env.PATH ?? '').split(delimiter)) {
@@ -18,11 +30,11 @@ export function findChromium() {
       }
     }
   }
-  return null;
+  return playwrights();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const path = findChromium();
+  const path = await findChromium();
   if (path === null) process.exit(1);
   console.log(path);
 }

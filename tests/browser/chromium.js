@@ -22,8 +22,8 @@ const TYPES = {
  * Starts the installed Chromium with an empty profile. It makes no connection of its own.
  * @returns {Promise<import('playwright-core').Browser>} to be closed by the caller
  */
-export function launch() {
-  const executablePath = findChromium();
+export async function launch() {
+  const executablePath = await findChromium();
   if (executablePath === null) {
     throw new Error('Chromium is not installed: run `make test`, or name one in CHROMIUM=');
   }
