@@ -249,6 +249,7 @@ typedef struct Use {
 
 typedef struct Reading {
   TampArena arena;
+  bool mixed; /* the message read last holds results and something else */
   Use *uses;
   uint32_t count, capacity;
   uint32_t last_speaker;
@@ -262,8 +263,11 @@ static void read_message(Reading *reading, const TampFormat *format, TampText te
   require(tamp_message_read(format, text.bytes, text.length, false, &message, &fault) == TAMP_OK);
   *role = message.role;
   *flags = message.flags;
+  bool results = false, others = false;
   for (uint32_t i = 0; i < message.count; i++) {
     const TampPart *part = &message.parts[i];
+    results = results || part->kind == TAMP_PART_RESULT;
+    others = others || (part->kind != TAMP_PART_RESULT && part->owner == TAMP_NONE);
     if (part->kind != TAMP_PART_CALL && part->kind != TAMP_PART_RESULT) continue;
     require(tamp_arena_grow(&reading->arena, (void **)&reading->uses, &reading->capacity, (size_t)reading->count + 1,
                             sizeof *reading->uses) == TAMP_OK);
@@ -272,6 +276,7 @@ static void read_message(Reading *reading, const TampFormat *format, TampText te
     use->awaits = (part->flags & TAMP_PART_AWAITS) != 0;
     require(tamp_value_text(text.bytes, part->id, &reading->arena, &use->id) == TAMP_OK);
   }
+  reading->mixed = results && others;
 }
 
 static bool same_id(const Use *a, const Use *b) {
@@ -320,6 +325,7 @@ static void check_protected(const TampHistory *history, const TampPlanView *view
     if (instructions || pinned) require(there[i]);
     bool made = (flags & (TAMP_MESSAGE_SUMMARY | TAMP_MESSAGE_HEAD)) != 0;
     if (role == TAMP_ROLE_USER && !made && !results) last_user = i;
+    if (role == TAMP_ROLE_USER && reading.mixed) last_user = TAMP_NONE; /* a part of it is the question */
   }
   if (last_user != TAMP_NONE) require(there[last_user]);
   tamp_arena_free(&reading.arena);
