@@ -1,9 +1,8 @@
 /** The bridge under duress: no memory, handles that are not, callbacks that misbehave, promises that never come. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { PolicyError, TampError, clamp, digest, loadTamp, slidingWindow, summarize, truncation } from 'tamp';
+import { collectGarbage } from '../lib/memory.js';
 import { wasmWithMemoryOf } from '../lib/wasm.js';
 
 const MIB = 2 ** 20;
@@ -26,16 +25,6 @@ function throwsWith(act, code) {
     assert.equal(error.code, code, error.message);
     return true;
   });
-}
-
-/** Full garbage collections, with a turn of the loop between them for what they trigger. */
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc');
-async function collectAll() {
-  for (let i = 0; i < 4; i += 1) {
-    collect();
-    await new Promise((resolve) => { setImmediate(resolve); });
-  }
 }
 
 describe('a memory of 16 MiB', () => {
@@ -205,11 +194,11 @@ describe('handles', () => {
     const instance = await loadTamp({ wasm: wasmWithMemoryOf(1024) });
     const round = () => { for (let i = 0; i < 10; i += 1) instance.open(talk(4, MIB / 8)); };
     round();
-    await collectAll();
+    await collectGarbage();
     /* 64 MiB hold about ten rounds of them. */
     for (let i = 0; i < 25; i += 1) {
       round();
-      await collectAll();
+      await collectGarbage();
     }
     assert.ok(instance.bridge.memorySize <= 64 * MIB);
   });
