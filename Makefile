@@ -48,11 +48,12 @@ HOT := src/digest.c src/json/cursor.c src/json/splitter.c src/json/utf8.c src/js
 WASM_ABI := -Xclang -target-abi -Xclang experimental-mv
 # Link-time optimisation would make malloc and memset a calloc when the archives are closed already.
 WASM_FLAGS := $(OPTIMISE_WASM) $(WASM_ABI) -msimd128 -fvisibility=hidden -fno-builtin-calloc
-# A stack that overflows traps instead of writing over data: it lies below everything else. dlmalloc, though
-# emmalloc is 2.5 KB smaller: near 4 GiB that one hands out blocks behind the end of the memory. Imports are
-# no matter of the (absent) JS glue but of tools/imports.js, which fails on any that is not listed.
+# A stack that overflows traps instead of writing over data: it lies below everything else. malloc is our own
+# (src/heap.c): dlmalloc is 4 KB gzipped, and emmalloc, near 4 GiB, hands out blocks behind the end of the
+# memory. Imports are no matter of the (absent) JS glue but of tools/imports.js, which fails on any that is not
+# listed.
 WASM_LINK := --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB \
-	-sINITIAL_MEMORY=1MB -sTOTAL_STACK=256KB -Wl,--stack-first -sMALLOC=dlmalloc \
+	-sINITIAL_MEMORY=1MB -sTOTAL_STACK=256KB -Wl,--stack-first -sMALLOC=none \
 	-sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0 $(SMALL_LINK)
 # Debian's emcc looks for its JS packages where only Debian's own Node looks.
 EMCC_ENV := NODE_PATH=/usr/share/nodejs$(if $(NODE_PATH),:$(NODE_PATH))

@@ -5,9 +5,11 @@
  * TAMP_BAD_HANDLE and never memory. Functions return a TampStatus and leave what they found in `out`, words
  * that stay until the next call. A handle whose history is being counted by the caller's function is busy:
  * using or disposing of it from inside that function is refused. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "digest.h"
+#include "heap.h"
 #include "history.h"
 
 #define EXPORT(name) __attribute__((export_name(#name), used))
@@ -16,6 +18,46 @@
 __attribute__((import_module("tamp"), import_name("count"))) int32_t import_count(uint32_t key,
                                                                                   const uint8_t *text,
                                                                                   uint32_t length);
+
+/* ── Memory ───────────────────────────────────────────────────────────────────────────────────────────── */
+
+enum { PAGE = 65536, PAGES = 65536 };
+
+extern uint8_t __heap_base; /* the linker's: what is behind it is free */
+
+static TampHeap heap;
+
+static uint8_t *extend_memory(void *context, size_t size) {
+  (void)context;
+  size_t have = __builtin_wasm_memory_size(0);
+  uint64_t pages = ((uint64_t)(uintptr_t)heap.end + size + PAGE - 1) / PAGE;
+  if (pages < have) pages = have;
+  if (pages >= PAGES) return NULL; /* the end of the last page is no address */
+  if (pages > have && __builtin_wasm_memory_grow(0, (size_t)pages - have) == SIZE_MAX) return NULL;
+  return (uint8_t *)(uintptr_t)(pages * PAGE);
+}
+
+static void *resize(void *block, size_t size) {
+  if (!heap.extend) {
+    heap.extend = extend_memory;
+    heap.end = (uint8_t *)(((uintptr_t)&__heap_base + 15) & ~(uintptr_t)15);
+  }
+  return tamp_heap_resize(&heap, block, size);
+}
+
+/* The C library's, for whoever calls them. They do not call each other: what the compiler knows about them, as
+ * that realloc(NULL, n) is malloc(n), would make them call themselves. */
+void *malloc(size_t size) {
+  return resize(NULL, size ? size : 1);
+}
+
+void *realloc(void *block, size_t size) {
+  return resize(block, size);
+}
+
+void free(void *block) {
+  resize(block, 0);
+}
 
 /* ── Results ──────────────────────────────────────────────────────────────────────────────────────────── */
 

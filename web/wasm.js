@@ -109,7 +109,6 @@ export class Bridge {
   constructor(module) {
     const instance = new WebAssembly.Instance(module, {
       tamp: { count: (/** @type {number} */ key, /** @type {number} */ at, /** @type {number} */ length) => this.#count(key, at, length) },
-      env: { emscripten_notify_memory_growth: () => {} },
     });
     this.#exports = instance.exports;
     this.#memory = /** @type {WebAssembly.Memory} */ (instance.exports.memory);
