@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unit.h"
+
 TampStatus tamp_history_new(TampAllocator allocator, const TampFormat *format,
                             TampHistory **history) {
   *history = NULL;
@@ -32,19 +34,17 @@ TampStatus tamp_history_room(TampHistory *history, size_t size, size_t keep, uin
   return *bytes ? TAMP_OK : TAMP_NO_MEMORY;
 }
 
-/* The message at `text` becomes the next one; `slot` says what to go back to. */
-static TampStatus add(TampHistory *history, TampSlot slot, const uint8_t *text, size_t length,
-                      bool raw, TampFault *fault) {
-  if (length > TAMP_MAX_MESSAGE_BYTES) return TAMP_TOO_LARGE;
-  TampStatus status =
-      tamp_message_read(history->format, text, length, raw, &history->message, fault);
-  if (status) return status;
-  status = tamp_arena_grow(&history->arena, (void **)&history->slots, &history->capacity,
+/* The message that was read becomes the next one; `slot` says what to go back to. */
+static TampStatus add_read(TampHistory *history, TampSlot slot) {
+  TampStatus status = tamp_arena_grow(&history->arena, (void **)&history->slots, &history->capacity,
                            (size_t)history->count + 1, sizeof *history->slots);
   if (status) return status;
   slot.record = tamp_arena_alloc(&history->arena, sizeof *slot.record);
   if (!slot.record) return TAMP_NO_MEMORY;
   status = tamp_record_make(&history->message, &history->atoms, &history->arena, NULL, slot.record);
+  if (!status && history->message.unit_count > 0) {
+    status = tamp_units_make(history->format, &history->message, &history->atoms, &history->arena, slot.record);
+  }
   if (status) return status;
   status = tamp_list_append(&history->list, slot.record, history->count);
   if (status) {
@@ -56,18 +56,27 @@ static TampStatus add(TampHistory *history, TampSlot slot, const uint8_t *text, 
   return TAMP_OK;
 }
 
+/* The message at `text` becomes the next one. */
+static TampStatus add(TampHistory *history, TampSlot slot, const uint8_t *text, size_t length,
+                      bool raw, TampFault *fault) {
+  if (length > TAMP_MAX_MESSAGE_BYTES) return TAMP_TOO_LARGE;
+  TampStatus status =
+      tamp_message_read(history->format, text, length, raw, &history->message, fault);
+  return status ? status : add_read(history, slot);
+}
+
 /* After a failed append: the messages are those up to `count`, and what was begun is taken back. */
 static void go_back(TampHistory *history, uint32_t count, TampMark mark, uint32_t atoms) {
   tamp_atoms_truncate(&history->atoms, atoms);
   tamp_arena_reset(&history->arena, mark);
   history->count = count;
-  if (history->counted > count) history->counted = count;
-  if (history->list.count == count) return;
+  if (history->list.heads == count) return;
   tamp_list_clear(&history->list);
   for (uint32_t i = 0; i < count; i++) {
     /* Its tables were as large before, so this cannot fail. */
     (void)tamp_list_append(&history->list, history->slots[i].record, i);
   }
+  if (history->counted > history->list.count) history->counted = history->list.count;
 }
 
 TampStatus tamp_history_append(TampHistory *history, size_t length, bool raw, TampFault *fault) {
@@ -77,6 +86,48 @@ TampStatus tamp_history_append(TampHistory *history, size_t length, bool raw, Ta
   /* A list that failed half-way has one entry too many, which go_back sees. */
   if (status) go_back(history, history->count, slot.mark, slot.atoms);
   return status;
+}
+
+TampStatus tamp_history_append_span(TampHistory *history, const uint8_t *bytes, size_t length, uint64_t offset,
+                                    TampFault *fault) {
+  if (length > TAMP_MAX_MESSAGE_BYTES) return TAMP_TOO_LARGE;
+  TampSlot slot = {NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+  TampMessage *message = &history->message;
+  message->transient = true;
+  TampStatus status = tamp_message_read(history->format, bytes, length, false, message, fault);
+  if (!status && message->role != TAMP_ROLE_NONE) {
+    status = add_read(history, slot);
+    if (!status) {
+      TampRecord *record = history->slots[history->count - 1].record;
+      record->source = &history->source;
+      record->offset = offset + message->whole.at;
+    }
+  }
+  message->transient = false;
+  if (status) go_back(history, history->count, slot.mark, slot.atoms);
+  return status;
+}
+
+TampStatus tamp_history_remove(TampHistory *history, const uint8_t *gone) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < history->count; i++) {
+    if (!gone[i]) history->slots[count++] = history->slots[i];
+  }
+  history->count = count;
+  history->counter = (TampCounter){0};
+  tamp_list_clear(&history->list);
+  TampStatus status = TAMP_OK;
+  for (uint32_t i = 0; !status && i < count; i++) {
+    status = tamp_list_append(&history->list, history->slots[i].record, i);
+  }
+  history->counted = history->list.count;
+  return status;
+}
+
+TampStatus tamp_history_intern(TampHistory *history, const TampMessage *message, TampValue value, uint32_t *atom) {
+  TampMessage copied = *message;
+  copied.transient = true;
+  return tamp_record_intern(&copied, value, 0, &history->atoms, &history->arena, atom);
 }
 
 TampStatus tamp_history_append_array(TampHistory *history, TampText text, uint32_t *index,
@@ -147,21 +198,18 @@ TampStatus tamp_history_count(TampHistory *history, const TampOptions *options) 
     history->counter = wanted;
     history->counted = 0;
   } else if (!counter) {
-    history->counted = history->count; /* appended messages hold the estimate already */
+    history->counted = history->list.count; /* appended messages hold the estimate already */
   }
   TampList *list = &history->list;
-  for (; history->counted < history->count; history->counted++) {
-    TampRecord *record = history->slots[history->counted].record;
+  for (; history->counted < list->count; history->counted++) {
+    TampRecord *record = (TampRecord *)list->entries[history->counted].record; /* the history's own */
     TampFault fault;
     TampStatus status =
-        tamp_message_read(history->format, record->bytes, record->length,
-                          (record->flags & TAMP_RECORD_RAW) != 0, &history->message, &fault);
+        tamp_record_read(history->format, record, &history->message, &fault);
     uint32_t tokens = 0;
     if (!status) status = tamp_message_tokens(&history->message, counter, &history->arena, &tokens);
     if (status) return status;
-    TampGroup *group = &list->groups[list->entries[history->counted].group];
-    group->tokens += (uint64_t)tokens - record->tokens;
-    list->tokens += (uint64_t)tokens - record->tokens;
+    tamp_list_reweigh(list, history->counted, record->tokens, tokens);
     record->tokens = tokens;
   }
   return TAMP_OK;
@@ -195,7 +243,10 @@ int64_t tamp_history_offset(const TampHistory *history, uint32_t length, const T
     uint32_t at = tamp_history_find(history, options->usage_message);
     if (at < length) {
       uint64_t estimated = 0;
-      for (uint32_t i = 0; i <= at; i++) estimated += history->slots[i].record->tokens;
+      for (uint32_t i = 0; i < history->list.count && history->list.entries[i].origin <= at; i++) {
+        estimated += history->list.entries[i].record->tokens;
+        if (tamp_entry_joined(&history->list, i)) estimated -= TAMP_MESSAGE_TOKENS;
+      }
       return (int64_t)(options->usage_input + options->usage_output) - (int64_t)estimated;
     }
   }

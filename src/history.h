@@ -20,10 +20,27 @@ struct TampHistory {
   uint32_t capacity;
   TampList list; /* of all messages */
   TampMessage message; /* the one being read; its parts are used again */
+  TampSource source;   /* of messages that were appended as spans */
   const uint8_t *array; /* the copy of the array that tamp_history_append_array read last */
   TampCounter counter; /* what tokens are counted with now */
-  uint32_t counted;    /* messages from here on still hold the estimate */
+  uint32_t counted;    /* entries from here on still hold the estimate */
 };
+
+/* Reads a message of a file whose bytes do not stay: it is at `offset` of `history->source`. A record that is no
+ * message (TAMP_ROLE_NONE) is read, into `history->message`, but not appended. On failure as tamp_history_append. */
+TampStatus tamp_history_append_span(TampHistory *history, const uint8_t *bytes, size_t length, uint64_t offset,
+                                    TampFault *fault);
+
+/* Takes out the messages whose `gone` is not 0; those behind move up. Only for a history of spans: it cannot be
+ * truncated afterwards. */
+TampStatus tamp_history_remove(TampHistory *history, const uint8_t *gone);
+
+static inline TampRecord *tamp_history_record(const TampHistory *history, uint32_t index) {
+  return history->slots[index].record;
+}
+
+/* A string value of a message that was read as an atom of the history. */
+TampStatus tamp_history_intern(TampHistory *history, const TampMessage *message, TampValue value, uint32_t *atom);
 
 /* Brings every message's tokens to what the options' counter says. */
 TampStatus tamp_history_count(TampHistory *history, const TampOptions *options);

@@ -30,9 +30,12 @@ static void write_groups(TampWriter *writer, const TampList *list, const uint8_t
     any = true;
     write_text(writer, kind_name(group->kind));
     write_text(writer, "\",\"indices\":[");
+    uint32_t last = TAMP_NONE;
     for (uint32_t k = i; k != TAMP_NONE; k = list->entries[k].next) {
+      if (list->entries[k].origin == last) continue; /* another unit of the message */
       if (k != i) write_text(writer, ",");
-      tamp_writer_integer(writer, k);
+      last = list->entries[k].origin;
+      tamp_writer_integer(writer, last);
     }
     write_text(writer, "],\"tokens\":");
     tamp_writer_integer(writer, group->tokens);
@@ -44,20 +47,22 @@ static void write_groups(TampWriter *writer, const TampList *list, const uint8_t
 
 typedef struct Problems {
   TampWriter *writer;
+  const TampList *list;
   bool any;
 } Problems;
 
-static void problem(Problems *problems, const char *kind, uint32_t index, const char *detail,
+/* At an entry, TAMP_NONE for none. */
+static void problem(Problems *problems, const char *kind, uint32_t entry, const char *detail,
                     TampText id) {
   TampWriter *writer = problems->writer;
   write_text(writer, problems->any ? ",{\"kind\":\"" : "{\"kind\":\"");
   problems->any = true;
   write_text(writer, kind);
   write_text(writer, "\",\"index\":");
-  if (index == TAMP_NONE) {
+  if (entry == TAMP_NONE) {
     write_text(writer, "-1");
   } else {
-    tamp_writer_integer(writer, index);
+    tamp_writer_integer(writer, problems->list->entries[entry].origin);
   }
   write_text(writer, ",\"detail\":\"");
   write_text(writer, detail);
@@ -82,7 +87,7 @@ static void result_problems(Problems *problems, const TampList *list, const Tamp
                followed != TAMP_NONE && entry->group != list->entries[followed].group) {
       followed = TAMP_NONE;
     }
-    if (record->role == TAMP_ROLE_TOOL && record->result_count == 0) {
+    if (list->groups[entry->group].kind == TAMP_GROUP_ORPHAN && record->result_count == 0) {
       problem(problems, "orphan-result", i, "a result that names no call", (TampText){0});
     }
     for (uint32_t k = 0; k < record->result_count; k++) {
@@ -125,7 +130,7 @@ static void id_problems(Problems *problems, const TampList *list, const TampAtom
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
     const TampRecord *record = entry->record;
-    if (record->id != TAMP_NONE) {
+    if (record->id != TAMP_NONE && !tamp_entry_joined(list, i)) {
       if (seen[record->id] & MESSAGE_ID) {
         problem(problems, "duplicate-id", i, "a message id that was used before",
                 tamp_atoms_text(atoms, record->id));
@@ -181,7 +186,7 @@ TampStatus tamp_history_inspect(TampHistory *history, const TampOptions *options
   tamp_writer_integer(&writer, list->turns);
   write_groups(&writer, list, flags);
   write_text(&writer, ",\"problems\":[");
-  Problems problems = {&writer, false};
+  Problems problems = {&writer, list, false};
   result_problems(&problems, list, atoms, unanswered);
   call_problems(&problems, list, atoms);
   id_problems(&problems, list, atoms, seen);

@@ -2,19 +2,22 @@
 
 #include <string.h>
 
+#include "unit.h"
+
 void tamp_list_init(TampList *list, TampArena *arena, const TampAtoms *atoms) {
   *list = (TampList){.arena = arena, .atoms = atoms};
   tamp_list_clear(list);
 }
 
 void tamp_list_clear(TampList *list) {
-  list->count = list->call_count = list->result_count = 0;
+  list->count = list->heads = list->call_count = list->result_count = 0;
   list->group_count = list->open_count = list->float_count = 0;
   list->tokens = list->size = 0;
   list->sent = list->messages = list->live_groups = list->turns = 0;
   list->call_before = list->last_speaker = list->waiting = list->last_solid = TAMP_NONE;
   list->question = list->question_end = list->first_user = TAMP_NONE;
-  list->in_run = false;
+  list->batch = list->batch_entry = TAMP_NONE;
+  list->in_run = list->items = false;
 }
 
 /* The tables by atom reach as far as the greatest that was asked for, so that a list which is made anew needs no
@@ -52,9 +55,26 @@ static TampStatus new_group(TampList *list, TampGroupKind kind, uint32_t anchor,
   return TAMP_OK;
 }
 
+/* Whether an entry stands for its message in counts of messages. */
+static bool counts(const TampList *list, uint32_t entry) {
+  if (list->entries[entry].continues) return false;
+  uint32_t at = list->entries[entry].head;
+  if (at == entry) return true;
+  while (at < entry && list->entries[at].record->role == TAMP_ROLE_SYSTEM) at++;
+  return at == entry;
+}
+
+/* A message is counted where its first unit stands that is no instructions, and what it weighs as a whole where
+ * its last one does: a window that takes the newest has then counted what it takes. */
 static void join(TampList *list, uint32_t group, uint32_t entry) {
   TampGroup *to = &list->groups[group];
   const TampRecord *record = list->entries[entry].record;
+  uint32_t head = list->entries[entry].head;
+  if (head != entry) {
+    TampGroup *before = &list->groups[list->entries[entry - 1].group];
+    before->tokens -= TAMP_MESSAGE_TOKENS;
+    before->size -= tamp_unit_shared(record);
+  }
   list->entries[entry].group = group;
   list->entries[entry].next = TAMP_NONE;
   if (to->last == TAMP_NONE) {
@@ -63,10 +83,16 @@ static void join(TampList *list, uint32_t group, uint32_t entry) {
     list->entries[to->last].next = entry;
   }
   to->last = entry;
-  to->messages++;
+  to->messages += counts(list, entry);
   to->tokens += record->tokens;
+  if (list->entries[entry].continues) to->tokens -= TAMP_MESSAGE_TOKENS;
   to->size += record->size;
   to->pinned = to->pinned || (record->flags & TAMP_MESSAGE_PINNED) != 0;
+}
+
+void tamp_list_reweigh(TampList *list, uint32_t entry, uint32_t before, uint32_t tokens) {
+  list->groups[list->entries[entry].group].tokens += (uint64_t)tokens - before;
+  list->tokens += (uint64_t)tokens - before;
 }
 
 static void retire(TampList *list, uint32_t group) {
@@ -87,7 +113,9 @@ static void claim_floats(TampList *list, uint32_t group) {
 /* Groups that share a message are one: the members of `from`, in list order among those of `into`. */
 static void merge(TampList *list, uint32_t into, uint32_t from) {
   if (into == from) return;
-  if (list->groups[from].anchor < list->groups[into].anchor) {
+  bool tool = list->groups[from].kind == TAMP_GROUP_TOOL;
+  bool same = tool == (list->groups[into].kind == TAMP_GROUP_TOOL);
+  if (same ? list->groups[from].anchor < list->groups[into].anchor : tool) {
     uint32_t swap = into;
     into = from;
     from = swap;
@@ -263,31 +291,87 @@ static TampStatus float_reasoning(TampList *list, uint32_t entry) {
   return TAMP_OK;
 }
 
-TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t origin) {
-  if (list->count >= TAMP_NONE - 1) return TAMP_TOO_LARGE;
-  TampStatus status = tamp_arena_grow(list->arena, (void **)&list->entries, &list->capacity,
-                                      (size_t)list->count + 1, sizeof *list->entries);
-  if (status) return status;
-  uint32_t entry = list->count++;
-  list->entries[entry] = (TampEntry){
-      .record = record,
-      .origin = origin,
-      .group = TAMP_NONE,
-      .next = TAMP_NONE,
-      .owner = TAMP_NONE,
-  };
-  TampGroupKind kind = kind_of(list, record);
-  list->tokens += record->tokens;
-  if (kind == TAMP_GROUP_ACTIVITY) {
-    list->entries[entry].owner = list->last_solid;
-  } else {
-    list->sent++;
-    list->size += record->size;
-    if (kind != TAMP_GROUP_SYSTEM) list->messages++;
-    list->last_solid = entry;
-  }
+/* What a message is appended from: the units that are given, or those of its record. */
+typedef struct Message {
+  const TampUnit *units;
+  const TampRecord *whole;
+  uint32_t count;
+  uint32_t origin;
+} Message;
 
+static TampUnit unit_at(const Message *message, uint32_t index) {
+  if (message->units) return message->units[index];
+  const TampRecord *whole = message->whole;
+  return (TampUnit){whole->unit_count ? &whole->units[index] : whole, message->origin, index};
+}
+
+/* The group of the calls that the message stands directly behind, when it has a result of theirs. */
+static uint32_t group_of_results(const TampList *list, const Message *message) {
+  uint32_t before = list->call_before == TAMP_NONE ? TAMP_NONE : list->entries[list->call_before].group;
+  for (uint32_t i = 0; i < message->count; i++) {
+    const TampRecord *record = unit_at(message, i).record;
+    for (uint32_t k = 0; record->call_count == 0 && k < record->result_count; k++) {
+      uint32_t atom = record->results[k].id;
+      if (atom == TAMP_NONE || atom >= list->open_count) continue;
+      uint32_t call = list->open[atom] != TAMP_NONE ? list->open[atom] : list->answered[atom];
+      if (call != TAMP_NONE && list->entries[list->calls[call].entry].group == before) return before;
+    }
+  }
+  return TAMP_NONE;
+}
+
+/* The group that a message of several units belongs to as a whole (strategies.md §1), TAMP_NONE when each goes its
+ * own way. */
+static TampStatus find_host(TampList *list, const Message *message, uint32_t *host) {
+  *host = TAMP_NONE;
+  if (message->count == 1) return TAMP_OK;
+  *host = group_of_results(list, message);
+  if (*host != TAMP_NONE) return TAMP_OK;
+  uint32_t user = TAMP_NONE, system = TAMP_NONE;
+  for (uint32_t i = 0; i < message->count; i++) {
+    const TampRecord *record = unit_at(message, i).record;
+    if (record->result_count > 0) return TAMP_OK;
+    if (record->role == TAMP_ROLE_SYSTEM) system = i;
+    if (record->role == TAMP_ROLE_USER && user == TAMP_NONE) user = i;
+  }
+  if (user == TAMP_NONE || system == TAMP_NONE) return TAMP_OK;
+  TampStatus status = new_group(list, TAMP_GROUP_USER, list->count + user, host);
+  if (status) return status;
+  follow_turns(list, list->count + user, TAMP_GROUP_USER);
+  list->groups[*host].turn = list->turns;
+  return TAMP_OK;
+}
+
+/* Everything but reasoning, results and activity ends what reasoning waits for. */
+static void follow_speakers(TampList *list, uint32_t entry, bool speaks) {
+  list->float_count = 0;
+  list->call_before = list->entries[entry].record->call_count > 0 ? entry : TAMP_NONE;
+  if (speaks) list->last_speaker = entry;
+}
+
+/* A unit that is counted with the group of its message. An approval goes with it too. */
+static void append_to_host(TampList *list, uint32_t entry, uint32_t host) {
+  TampEntry *item = &list->entries[entry];
+  uint8_t role = item->record->role;
+  join(list, host, entry);
+  if (role == TAMP_ROLE_TOOL) return;
+  item->stays = role == TAMP_ROLE_SYSTEM || list->groups[host].kind == TAMP_GROUP_TOOL;
+  /* It opens a turn like any user message, which it may be when the results have gone; but behind a first user
+   * message there is room, and here is none. */
+  if (item->stays && role == TAMP_ROLE_USER) {
+    uint32_t first_user = list->first_user;
+    follow_turns(list, entry, TAMP_GROUP_USER);
+    list->first_user = first_user;
+  }
+  follow_speakers(list, entry, role == TAMP_ROLE_USER);
+}
+
+static TampStatus append(TampList *list, uint32_t entry, TampGroupKind kind) {
+  const TampRecord *record = list->entries[entry].record;
   uint32_t group = TAMP_NONE;
+  /* What its message has said before, in records of their own. */
+  uint32_t batch = list->entries[entry].continues ? list->batch_entry : TAMP_NONE;
+  TampStatus status;
   if (record->call_count > 0) {
     /* Its calls first, so that results in the same message find them. */
     follow_turns(list, entry, kind);
@@ -300,6 +384,8 @@ TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t o
     if (!status) status = add_results(list, entry, &answered);
     if (status) return status;
     if (answered != TAMP_NONE) merge(list, group, answered);
+    group = list->entries[entry].group;
+    if (batch != TAMP_NONE) merge(list, group, list->entries[batch].group);
   } else {
     status = add_calls(list, entry);
     if (!status) status = add_results(list, entry, &group);
@@ -313,7 +399,11 @@ TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t o
       return TAMP_OK;
     }
     follow_turns(list, entry, kind);
-    status = new_group(list, kind, entry, &group);
+    if (batch != TAMP_NONE && kind == TAMP_GROUP_ASSISTANT && record->role == TAMP_ROLE_ASSISTANT) {
+      group = list->entries[batch].group;
+    } else {
+      status = new_group(list, kind, entry, &group);
+    }
     if (status) return status;
     bool speaks = record->role == TAMP_ROLE_ASSISTANT && kind == TAMP_GROUP_ASSISTANT;
     if (speaks) claim_floats(list, group);
@@ -321,25 +411,109 @@ TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t o
     if (kind == TAMP_GROUP_ACTIVITY || kind == TAMP_GROUP_ORPHAN) return TAMP_OK;
     if (record->role == TAMP_ROLE_REASONING) return float_reasoning(list, entry);
   }
-
-  /* Everything but reasoning, results and activity ends what reasoning waits for. */
-  list->float_count = 0;
-  list->call_before = record->call_count > 0 ? entry : TAMP_NONE;
-  if ((kind == TAMP_GROUP_USER || kind == TAMP_GROUP_ASSISTANT || kind == TAMP_GROUP_TOOL)) {
-    list->last_speaker = entry;
-  }
+  follow_speakers(list, entry,
+                  kind == TAMP_GROUP_USER || kind == TAMP_GROUP_ASSISTANT || kind == TAMP_GROUP_TOOL);
   return TAMP_OK;
+}
+
+/* Counts an entry in what the list is as a whole. */
+static void count_entry(TampList *list, uint32_t entry, TampGroupKind kind) {
+  TampEntry *item = &list->entries[entry];
+  const TampRecord *record = item->record;
+  list->tokens += record->tokens;
+  list->heads += item->head == entry;
+  if (kind == TAMP_GROUP_ACTIVITY) {
+    item->owner = list->last_solid;
+    return;
+  }
+  list->size += record->size;
+  if (item->continues || item->head != entry) list->tokens -= TAMP_MESSAGE_TOKENS;
+  if (item->head != entry) list->size -= tamp_unit_shared(record);
+  if (!item->continues && item->head == entry) list->sent++;
+  if (kind != TAMP_GROUP_SYSTEM) list->messages += counts(list, entry);
+  list->last_solid = entry;
+}
+
+/* Keeps track of messages that are several records. What comes between them are results. */
+static void follow_batch(TampList *list, uint32_t entry, TampGroupKind kind) {
+  const TampRecord *record = list->entries[entry].record;
+  list->items = list->items || record->batch == TAMP_BATCH_ITEMS;
+  if (record->batch >= TAMP_BATCH_ITEMS) {
+    bool ends = kind == TAMP_GROUP_USER || kind == TAMP_GROUP_ASSISTANT || kind == TAMP_GROUP_TOOL;
+    if (ends) list->batch = list->batch_entry = TAMP_NONE;
+    return;
+  }
+  if (list->batch != record->batch) list->batch_entry = TAMP_NONE;
+  list->batch = record->batch;
+  if (record->role == TAMP_ROLE_ASSISTANT) list->batch_entry = entry;
+}
+
+static TampStatus append_message(TampList *list, const Message *message) {
+  uint32_t head = list->count, host = TAMP_NONE;
+  if (TAMP_NONE - 1 - list->count <= message->count) return TAMP_TOO_LARGE;
+  TampStatus status = tamp_arena_grow(list->arena, (void **)&list->entries, &list->capacity,
+                                      (size_t)list->count + message->count, sizeof *list->entries);
+  if (!status) status = find_host(list, message, &host);
+  for (uint32_t i = 0; !status && i < message->count; i++) {
+    TampUnit unit = unit_at(message, i);
+    const TampRecord *record = unit.record;
+    uint32_t entry = list->count++;
+    list->entries[entry] = (TampEntry){
+        .record = record,
+        .origin = message->origin,
+        .source = unit.source,
+        .unit = unit.unit,
+        .head = head,
+        .group = TAMP_NONE,
+        .next = TAMP_NONE,
+        .owner = TAMP_NONE,
+    };
+    TampGroupKind kind = kind_of(list, record);
+    list->entries[entry].continues = record->batch < TAMP_BATCH_ITEMS && record->batch == list->batch;
+    count_entry(list, entry, kind);
+    bool bare = record->call_count == 0 && record->result_count == 0;
+    /* An approval that stands alone goes with the call before it. */
+    bool lone = record->role == TAMP_ROLE_TOOL && host == TAMP_NONE && list->call_before != TAMP_NONE;
+    if (bare && (lone || host != TAMP_NONE)) {
+      append_to_host(list, entry, lone ? list->entries[list->call_before].group : host);
+      continue;
+    }
+    status = append(list, entry, kind);
+    follow_batch(list, entry, kind);
+    if (host != TAMP_NONE && list->groups[host].kind == TAMP_GROUP_GONE) host = list->entries[entry].group;
+  }
+  return status;
+}
+
+TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t origin) {
+  return append_message(list, &(Message){NULL, record, record->unit_count ? record->unit_count : 1, origin});
+}
+
+TampStatus tamp_list_append_units(TampList *list, const TampUnit *units, uint32_t count, uint32_t origin) {
+  return append_message(list, &(Message){units, NULL, count, origin});
 }
 
 void tamp_list_judge(TampList *list) {
   list->waiting = list->last_speaker;
 }
 
-bool tamp_list_call_pending(const TampList *list, uint32_t call) {
+bool tamp_list_call_waits(const TampList *list, uint32_t call, uint32_t speaker) {
   const TampListCall *item = &list->calls[call];
+  const TampRecord *record = list->entries[item->entry].record;
   if (item->first != TAMP_NONE) return false;
-  return item->entry == list->waiting ||
-         list->entries[item->entry].record->calls[item->index].awaits;
+  if (item->entry == speaker || record->calls[item->index].awaits) return true;
+  if (record->batch == TAMP_NONE || speaker == TAMP_NONE || speaker < item->entry) return false;
+  if (list->entries[speaker].record->batch != record->batch) return false;
+  for (uint32_t i = item->entry; record->batch == TAMP_BATCH_ITEMS && i < speaker; i++) {
+    const TampRecord *between = list->entries[i].record;
+    bool said = between->role == TAMP_ROLE_USER || between->role == TAMP_ROLE_ASSISTANT;
+    if (said && between->batch != TAMP_BATCH_ITEMS) return false;
+  }
+  return true;
+}
+
+bool tamp_list_call_pending(const TampList *list, uint32_t call) {
+  return tamp_list_call_waits(list, call, list->waiting);
 }
 
 static bool contains(const uint32_t *sorted, size_t count, uint32_t value) {
@@ -392,13 +566,15 @@ void tamp_list_protect(const TampList *list, const uint32_t *pins, size_t pin_co
   uint32_t waiting = list->waiting == TAMP_NONE ? TAMP_NONE : list->entries[list->waiting].group;
   for (uint32_t i = 0; i < list->group_count; i++) {
     const TampGroup *group = &list->groups[i];
-    if (group->kind != TAMP_GROUP_TOOL || (i != waiting && !group->awaits)) continue;
+    if (group->kind != TAMP_GROUP_TOOL || (i != waiting && !group->awaits && !list->items)) continue;
     if (group_pending(list, group)) flags[i] |= TAMP_GROUP_PENDING | TAMP_GROUP_PROTECTED;
   }
   if (list->question != TAMP_NONE) {
     for (uint32_t i = list->question; i <= list->question_end; i++) {
       uint32_t group = list->entries[i].group;
-      if (list->groups[group].kind == TAMP_GROUP_USER) flags[group] |= TAMP_GROUP_PROTECTED;
+      if (list->groups[group].kind == TAMP_GROUP_USER || list->entries[i].stays) {
+        flags[group] |= TAMP_GROUP_PROTECTED;
+      }
     }
   }
 }

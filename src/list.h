@@ -21,15 +21,30 @@ typedef enum TampGroupKind {
   TAMP_GROUP_OTHER,
 } TampGroupKind;
 
+/* A message, or one of the units that a message consists of: those stand next to each other. */
 typedef struct TampEntry {
   const TampRecord *record;
   uint32_t origin;  /* index in the input list, TAMP_NONE for a message that was added */
+  uint32_t source;  /* the message of the input that it was read from: `origin`, but for a unit that repair put into
+                       another message; TAMP_NONE for what was added */
+  uint32_t unit;    /* which of the units of `source` it was */
+  uint32_t head;    /* the first entry of its message */
   uint32_t group;
   uint32_t next;    /* next member of its group in list order, TAMP_NONE at the last */
   uint32_t owner;   /* activity: the nearest entry before it that is not activity, or TAMP_NONE */
   uint32_t calls;   /* its first call in list->calls; as many as the record has */
   uint32_t results; /* likewise */
+  bool continues;   /* its message began with an entry before it, of the same batch */
+  bool stays;       /* what a person says next to results, or instructions: it is counted with its group, but does
+                       not go with it */
 } TampEntry;
+
+/* What a message is appended from, when it has more to say than its record. */
+typedef struct TampUnit {
+  const TampRecord *record;
+  uint32_t source; /* as in TampEntry */
+  uint32_t unit;
+} TampUnit;
 
 typedef struct TampListCall {
   uint32_t entry;
@@ -70,6 +85,7 @@ typedef struct TampList {
   uint32_t *answered; /* by atom: the last call with a result, TAMP_NONE */
   uint32_t *floats;  /* reasoning that nothing has claimed yet */
   uint32_t count, capacity;
+  uint32_t heads; /* messages: entries that are their own head */
   uint32_t call_count, call_capacity;
   uint32_t result_count, result_capacity;
   uint32_t group_count, group_capacity;
@@ -89,13 +105,27 @@ typedef struct TampList {
   uint32_t question;     /* first user message of the last turn, TAMP_NONE */
   uint32_t question_end; /* last user message of the run it opens */
   uint32_t first_user;   /* TAMP_NONE */
+  uint32_t batch;        /* that of the last record that has one, TAMP_NONE behind a user message */
+  uint32_t batch_entry;  /* the last record of it that speaks, TAMP_NONE */
   bool in_run;           /* the list ends in a run of user messages */
+  bool items;            /* there are calls that may have been made together (TAMP_BATCH_ITEMS) */
 } TampList;
 
 void tamp_list_init(TampList *list, TampArena *arena, const TampAtoms *atoms);
 
 /* Adds a message at the end. On failure the list must be thrown away or cleared. */
 TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t origin);
+
+/* The same for a message that consists of these units, at least one. */
+TampStatus tamp_list_append_units(TampList *list, const TampUnit *units, uint32_t count, uint32_t origin);
+
+/* The entry weighs `tokens` from now on; its record says so already. */
+void tamp_list_reweigh(TampList *list, uint32_t entry, uint32_t before, uint32_t tokens);
+
+/* Whether an entry stands in the same message as the one before it. */
+static inline bool tamp_entry_joined(const TampList *list, uint32_t entry) {
+  return list->entries[entry].head != entry;
+}
 
 /* Empties it, keeping its memory. */
 void tamp_list_clear(TampList *list);
@@ -107,6 +137,9 @@ static inline bool tamp_group_is_conversation(const TampGroup *group) {
   return group->kind != TAMP_GROUP_GONE && group->kind != TAMP_GROUP_SYSTEM &&
          group->kind != TAMP_GROUP_ACTIVITY;
 }
+
+/* A call without a result that is pending where `speaker` is the entry that spoke last. */
+bool tamp_list_call_waits(const TampList *list, uint32_t call, uint32_t speaker);
 
 /* A call without a result that was pending when the pass began, or waits for approval. */
 bool tamp_list_call_pending(const TampList *list, uint32_t call);

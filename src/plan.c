@@ -2,6 +2,7 @@
  * every result that differs from its input. */
 #include "history.h"
 #include "strategies/strategy.h"
+#include "unit.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ typedef struct Check {
   const TampRun *run;
   const TampList *input;
   const TampList *result;
-  uint32_t *place; /* by index of the input: its entry in the result, TAMP_NONE */
+  uint32_t *place; /* by entry of the input: its entry in the result, TAMP_NONE */
   bool orphans_may_stay;
   bool stale_may_stay;
 } Check;
@@ -106,17 +107,19 @@ static const char *check_pairs(const Check *check) {
     for (uint32_t k = 0; k < entry->record->call_count; k++) {
       const TampListCall *call = &list->calls[entry->calls + k];
       if (call->first == TAMP_NONE) {
-        bool pending = i == list->last_speaker || entry->record->calls[k].awaits;
+        bool pending = tamp_list_call_waits(list, entry->calls + k, list->last_speaker);
         if (entry->record->calls[k].id == TAMP_NONE) continue; /* no result could name it */
         if (!pending && !check->stale_may_stay) return "internal error: a call without its result";
         continue;
       }
       uint32_t to = list->results[call->first].entry;
-      if (to == i || to == at) continue;
+      if (to == i || to == at || check->run->format->flags & TAMP_FORMAT_IN_PLACE) continue;
       if (to < at) return "internal error: results out of order";
       for (uint32_t j = at + 1; j < to; j++) {
-        uint8_t role = list->entries[j].record->role;
-        if (role != TAMP_ROLE_ACTIVITY && role != TAMP_ROLE_REASONING) {
+        const TampRecord *between = list->entries[j].record;
+        /* An approval, or what a person says in the message of the results. */
+        bool beside = list->entries[j].group == entry->group && between->result_count == 0;
+        if (between->role != TAMP_ROLE_ACTIVITY && between->role != TAMP_ROLE_REASONING && !beside) {
           return "internal error: a result away from its call";
         }
       }
@@ -158,7 +161,8 @@ static const char *check_order(const Check *check) {
     const TampEntry *entry = &list->entries[i];
     if (entry->origin == TAMP_NONE || entry->record->role == TAMP_ROLE_ACTIVITY) continue;
     if (entry->record->result_count > 0 && entry->record->call_count == 0) continue;
-    if (last != TAMP_NONE && entry->origin <= last) return "internal error: messages out of order";
+    bool joined = tamp_entry_joined(list, i) && entry->origin == last;
+    if (last != TAMP_NONE && entry->origin <= last && !joined) return "internal error: messages out of order";
     last = entry->origin;
   }
   return NULL;
@@ -171,21 +175,25 @@ static const char *check_sums(const Check *check) {
     return "internal error: the result is heavier than the input";
   }
   for (uint32_t i = 0; i < check->input->count; i++) {
-    if (check->place[i] == TAMP_NONE && !run->reasons[i]) return "internal error: no reason was given";
+    if (check->place[i] == TAMP_NONE && !run->reasons[check->input->entries[i].origin]) {
+      return "internal error: no reason was given";
+    }
   }
   return NULL;
 }
 
-static const char *verify(const TampRun *run, const TampList *input, const TampPolicy *policy) {
+static const char *verify(const TampRun *run, const TampList *input, const uint32_t *heads,
+                          const TampPolicy *policy) {
   Check check = {.run = run, .input = input, .result = run->list};
   check.place = tamp_arena_alloc(run->arena, input->count * sizeof *check.place);
   if (!check.place) return "out of memory";
   for (uint32_t i = 0; i < input->count; i++) check.place[i] = TAMP_NONE;
   for (uint32_t i = 0; i < run->list->count; i++) {
-    uint32_t origin = run->list->entries[i].origin;
-    if (origin == TAMP_NONE) continue;
-    if (check.place[origin] != TAMP_NONE) return "internal error: a message twice";
-    check.place[origin] = i;
+    const TampEntry *entry = &run->list->entries[i];
+    if (entry->source == TAMP_NONE) continue;
+    uint32_t *place = &check.place[heads[entry->source] + entry->unit];
+    if (*place != TAMP_NONE) return "internal error: a message twice";
+    *place = i;
   }
   const TampPolicy *last = last_step(policy);
   if (last->strategy == &tamp_strategy_repair) {
@@ -206,7 +214,8 @@ static bool same_list(const TampList *input, const TampList *result) {
   if (input == result) return true;
   if (input->count != result->count) return false;
   for (uint32_t i = 0; i < input->count; i++) {
-    if (result->entries[i].origin != i || result->entries[i].record != input->entries[i].record) {
+    if (result->entries[i].origin != input->entries[i].origin ||
+        result->entries[i].record != input->entries[i].record) {
       return false;
     }
   }
@@ -220,45 +229,89 @@ static const char *reason_added(const TampRun *run, const TampRecord *record) {
   return "added";
 }
 
-static TampStatus list_messages(TampPlan *plan, const TampRun *run, const TampList *input) {
+/* Whether the `count` entries from `at` on are the input's message with their origin, as it was. */
+static bool is_kept(const TampList *list, uint32_t at, uint32_t count, const TampList *input, uint32_t head) {
+  uint32_t origin = list->entries[at].origin;
+  for (uint32_t i = 0; i < count; i++) {
+    const TampEntry *before = &input->entries[head + i];
+    if (head + i >= input->count || before->origin != origin || before->record != list->entries[at + i].record) {
+      return false;
+    }
+  }
+  return head + count == input->count || input->entries[head + count].origin != origin;
+}
+
+/* The bytes of a message that is not one of the input's: of its one record, or of its units together. */
+static TampStatus write_message(TampPlan *plan, const TampRun *run, uint32_t at, uint32_t count,
+                                TampPlanText *text) {
+  const TampEntry *entries = &run->list->entries[at];
+  const TampRecord *first = entries[0].record;
+  text->bytes = first->bytes;
+  text->length = first->length;
+  if (count == 1 && first->bytes) return TAMP_OK;
+  if (count == 1) {
+    uint8_t *bytes = tamp_arena_alloc(&plan->arena, first->length);
+    text->bytes = bytes;
+    return bytes ? first->source->read(first->source->context, first->offset, first->length, bytes) : TAMP_NO_MEMORY;
+  }
+  const TampRecord **units = tamp_arena_alloc(&plan->arena, count * sizeof *units);
+  if (!units) return TAMP_NO_MEMORY;
+  uint32_t home = 0;
+  for (uint32_t i = count; i-- > 0;) {
+    units[i] = entries[i].record;
+    if (entries[i].source == entries[i].origin) home = i;
+  }
+  TampWriter writer = tamp_writer(&plan->arena);
+  TampText json = {0};
+  TampStatus status = tamp_units_join(run->format, units, count, home, &plan->arena, &writer);
+  if (!status) status = tamp_writer_finish(&writer, &json);
+  text->bytes = json.bytes;
+  text->length = (uint32_t)json.length;
+  return status;
+}
+
+static TampStatus list_messages(TampPlan *plan, const TampRun *run, const TampList *input, const uint32_t *heads) {
   const TampList *list = run->list;
   TampPlanView *view = &plan->view;
-  uint32_t *order = tamp_arena_alloc(&plan->arena, list->count * sizeof *order);
+  uint32_t *order = tamp_arena_alloc(&plan->arena, list->heads * sizeof *order);
   if (!order) return TAMP_NO_MEMORY;
   TampPlanText *texts = NULL;
-  uint32_t capacity = 0;
-  for (uint32_t i = 0; i < list->count; i++) {
+  uint32_t capacity = 0, next;
+  for (uint32_t i = 0; i < list->count; i = next) {
     const TampEntry *entry = &list->entries[i];
     uint32_t origin = entry->origin;
-    if (origin != TAMP_NONE && entry->record == input->entries[origin].record) {
-      order[i] = origin;
+    for (next = i + 1; next < list->count && tamp_entry_joined(list, next); next++) continue;
+    if (origin != TAMP_NONE && is_kept(list, i, next - i, input, heads[origin])) {
+      order[view->count++] = origin;
       run->reasons[origin] = NULL;
       continue;
     }
     TampStatus status = tamp_arena_grow(&plan->arena, (void **)&texts, &capacity,
                                         (size_t)view->text_count + 1, sizeof *texts);
     if (status) return status;
-    order[i] = TAMP_PLAN_TEXT | view->text_count;
-    texts[view->text_count++] = (TampPlanText){
-        .bytes = entry->record->bytes,
-        .length = entry->record->length,
+    TampPlanText *text = &texts[view->text_count];
+    order[view->count++] = TAMP_PLAN_TEXT | view->text_count++;
+    *text = (TampPlanText){
         .origin = origin,
         .reason = origin == TAMP_NONE ? reason_added(run, entry->record) : run->reasons[origin],
     };
+    status = write_message(plan, run, i, next - i, text);
+    if (status) return status;
   }
   view->order = order;
-  view->count = list->count;
   view->texts = texts;
   return TAMP_OK;
 }
 
-static TampStatus keep_all(TampPlan *plan, const TampList *input) {
+static TampStatus keep_all(TampPlan *plan, const TampRun *run) {
   TampPlanView *view = &plan->view;
-  uint32_t *order = tamp_arena_alloc(&plan->arena, input->count * sizeof *order);
+  uint32_t count = run->input_count;
+  uint32_t *order = tamp_arena_alloc(&plan->arena, count * sizeof *order);
   if (!order) return TAMP_NO_MEMORY;
-  for (uint32_t i = 0; i < input->count; i++) order[i] = i;
+  for (uint32_t i = 0; i < count; i++) order[i] = i;
+  memset((void *)run->reasons, 0, count * sizeof *run->reasons);
   view->order = order;
-  view->count = input->count;
+  view->count = count;
   view->tokens_after = view->tokens_before;
   view->bytes_after = view->bytes_before;
   view->after = view->before;
@@ -275,10 +328,10 @@ static TampStatus add_tail(TampHistory *history, TampRun *run, uint32_t length,
   TampItem *items = tamp_arena_alloc(run->arena, ((size_t)list->count + tail) * sizeof *items);
   if (!items) return TAMP_NO_MEMORY;
   for (uint32_t i = 0; i < list->count; i++) {
-    items[i] = (TampItem){list->entries[i].record, list->entries[i].origin, i};
+    items[i] = (TampItem){list->entries[i].record, list->entries[i].origin, i, false, tamp_entry_joined(list, i)};
   }
   for (uint32_t i = 0; i < tail; i++) {
-    items[list->count + i] = (TampItem){history->slots[length + i].record, length + i, TAMP_NONE};
+    items[list->count + i] = (TampItem){history->slots[length + i].record, length + i, TAMP_NONE, true, false};
   }
   uint32_t changes = run->changes;
   TampStatus status = tamp_run_replace(run, items, list->count + tail);
@@ -323,30 +376,29 @@ static TampStatus fill_plan(TampPlan *plan, TampHistory *history, uint32_t lengt
   if (!status) status = judge_fit(plan, run, policy);
   if (!status) status = add_tail(history, run, length, policy);
   if (status) return status;
-  view->input_count = whole->count;
+  view->input_count = history->count;
   view->before = whole->sent;
   view->tokens_before = whole->tokens;
   view->bytes_before = whole->size;
   view->steps = run->steps;
   view->step_count = run->step_count;
   view->reasons = (const char *const *)run->reasons;
-  if (same_list(whole, run->list)) {
-    memset((void *)run->reasons, 0, whole->count * sizeof *run->reasons);
-    return keep_all(plan, whole);
-  }
+  if (same_list(whole, run->list)) return keep_all(plan, run);
   tamp_list_judge(&history->list);
-  const char *violation = verify(run, whole, policy);
+  uint32_t *heads = tamp_arena_alloc(run->arena, history->count * sizeof *heads);
+  if (!heads) return TAMP_NO_MEMORY;
+  for (uint32_t i = whole->count; i-- > 0;) heads[whole->entries[i].origin] = i;
+  const char *violation = verify(run, whole, heads, policy);
   if (violation) {
     view->fits = false;
     set_reason(plan, violation);
-    memset((void *)run->reasons, 0, whole->count * sizeof *run->reasons);
-    return keep_all(plan, whole);
+    return keep_all(plan, run);
   }
   view->changed = true;
   view->after = run->list->sent;
   view->tokens_after = run->list->tokens;
   view->bytes_after = run->list->size;
-  return list_messages(plan, run, whole);
+  return list_messages(plan, run, whole, heads);
 }
 
 TampStatus tamp_history_plan(TampHistory *history, uint32_t length, const TampPolicy *policy,

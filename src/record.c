@@ -100,7 +100,8 @@ static TampStatus weigh(const TampMessage *message, const TampCounter *counter, 
       }
     }
   }
-  *tokens = message->role == TAMP_ROLE_ACTIVITY ? 0 : sum;
+  bool silent = message->role == TAMP_ROLE_ACTIVITY || message->role == TAMP_ROLE_NONE;
+  *tokens = silent ? 0 : sum;
   return TAMP_OK;
 }
 
@@ -113,14 +114,23 @@ TampStatus tamp_message_tokens(const TampMessage *message, const TampCounter *co
 }
 
 /* An id or a name as an atom. Texts that lie in the message are not copied: the message outlives the atom. */
-static TampStatus intern(const TampMessage *message, TampValue value, uint32_t beginning, TampAtoms *atoms,
-                         TampArena *arena, uint32_t *atom) {
+TampStatus tamp_record_intern(const TampMessage *message, TampValue value, uint32_t beginning, TampAtoms *atoms,
+                              TampArena *arena, uint32_t *atom) {
   *atom = TAMP_NONE;
   if (value.type != TAMP_JSON_STRING) return TAMP_OK;
   TampText text;
   TampStatus status = tamp_value_text(message->text, value, arena, &text);
   if (status) return status;
-  return tamp_atoms_intern(atoms, without(text, beginning), atom);
+  text = without(text, beginning);
+  if (message->transient && !(value.flags & TAMP_VALUE_ESCAPED)) {
+    *atom = tamp_atoms_find(atoms, text);
+    if (*atom != TAMP_NONE) return TAMP_OK;
+    uint8_t *copy = tamp_arena_alloc(arena, text.length);
+    if (!copy) return TAMP_NO_MEMORY;
+    memcpy(copy, text.bytes, text.length);
+    text.bytes = copy;
+  }
+  return tamp_atoms_intern(atoms, text, atom);
 }
 
 /* A result is blank when no text of it, error apart, says anything and it shows nothing. */
@@ -170,15 +180,15 @@ static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampA
     if (part->kind == TAMP_PART_CALL) {
       TampCall *call = &calls[record->call_count++];
       *call = (TampCall){.awaits = (part->flags & TAMP_PART_AWAITS) != 0};
-      status = intern(message, part->id, 0, atoms, arena, &call->id);
-      if (!status) status = intern(message, part->name, part->name_at, atoms, arena, &call->name);
+      status = tamp_record_intern(message, part->id, 0, atoms, arena, &call->id);
+      if (!status) status = tamp_record_intern(message, part->name, part->name_at, atoms, arena, &call->name);
       if (call->name != TAMP_NONE && tamp_atoms_text(atoms, call->name).length == 0) {
         call->name = TAMP_NONE;
       }
     } else if (part->kind == TAMP_PART_RESULT) {
       TampResult *result = &results[record->result_count++];
       *result = (TampResult){.failed = (part->flags & TAMP_PART_FAILED) != 0};
-      status = intern(message, part->id, 0, atoms, arena, &result->id);
+      status = tamp_record_intern(message, part->id, 0, atoms, arena, &result->id);
       TampMark mark = tamp_arena_mark(arena);
       if (!status) status = result_is_blank(message, i, arena, &result->blank);
       tamp_arena_reset(arena, mark);
@@ -188,20 +198,42 @@ static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampA
   return TAMP_OK;
 }
 
+TampStatus tamp_record_read(const TampFormat *format, const TampRecord *record, TampMessage *message,
+                            TampFault *fault) {
+  const uint8_t *bytes = record->bytes;
+  if (!bytes) {
+    TampStatus status = tamp_arena_grow(message->arena, (void **)&message->buffer, &message->buffer_capacity,
+                                        record->length, 1);
+    if (!status) {
+      status = record->source->read(record->source->context, record->offset, record->length, message->buffer);
+    }
+    if (status) return status;
+    bytes = message->buffer;
+  }
+  return tamp_message_read(format, bytes, record->length, (record->flags & TAMP_RECORD_RAW) != 0, message, fault);
+}
+
 TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,
                             const TampCounter *counter, TampRecord *out) {
   size_t size = tamp_value_json_length(message->text, message->whole);
   if (size > UINT32_MAX) return TAMP_TOO_LARGE;
   *out = (TampRecord){
-      .bytes = message->text + message->whole.at,
+      .bytes = message->transient ? NULL : message->text + message->whole.at,
       .length = message->whole.length,
       .size = (uint32_t)size,
       .id = TAMP_NONE,
+      .batch = message->items ? TAMP_BATCH_ITEMS : TAMP_NONE,
       .covered = message->covered >= TAMP_NONE ? TAMP_NONE - 1 : (uint32_t)message->covered,
       .role = message->role,
+      .piece = message->piece,
       .flags = (uint8_t)(message->flags | (message->raw ? TAMP_RECORD_RAW : 0)),
   };
   if (message->covered == TAMP_COVERED_UNKNOWN) out->covered = TAMP_NONE;
+  if (message->role == TAMP_ROLE_NONE) {
+    /* Among messages it is like what is for people only, and nothing takes it away. */
+    out->role = TAMP_ROLE_ACTIVITY;
+    out->flags |= TAMP_MESSAGE_PINNED;
+  }
   for (uint32_t i = 0; i < message->count; i++) {
     const TampPart *part = &message->parts[i];
     if (part->kind == TAMP_PART_MEDIA && (part->flags & TAMP_PART_INLINE)) {
@@ -216,7 +248,10 @@ TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampAr
     }
   }
   TampStatus status = make_pairs(message, atoms, arena, out);
-  if (!status) status = intern(message, message->id, 0, atoms, arena, &out->id);
+  if (!status) status = tamp_record_intern(message, message->id, 0, atoms, arena, &out->id);
+  if (!status && message->batch.type == TAMP_JSON_STRING) {
+    status = tamp_record_intern(message, message->batch, 0, atoms, arena, &out->batch);
+  }
   TampMark mark = tamp_arena_mark(arena);
   if (!status) status = weigh(message, counter, arena, &out->tokens, out);
   tamp_arena_reset(arena, mark);

@@ -24,8 +24,19 @@ enum {
   TAMP_RECORD_REASONING = 1 << 7,    /* has reasoning that can be taken out of it */
 };
 
+/* A file whose bytes are not kept: they are asked for again where they are needed. */
+typedef struct TampSource {
+  /* Writes the bytes at [offset, offset + length) to `to`. What it returns other than TAMP_OK ends the call. */
+  TampStatus (*read)(void *context, uint64_t offset, uint32_t length, uint8_t *to);
+  void *context;
+} TampSource;
+
 typedef struct TampRecord {
-  const uint8_t *bytes; /* as the source gave them; NULL when they must be asked for */
+  const uint8_t *bytes; /* as they were given; NULL when they are at `offset` of `source` */
+  const TampSource *source;
+  uint64_t offset;
+  const struct TampRecord *units; /* of a message that has several; then lists hold these in its place */
+  const struct TampRecord *whole; /* of a unit as it was read: its message */
   const TampCall *calls;
   const TampResult *results;
   uint32_t call_count;
@@ -36,6 +47,9 @@ typedef struct TampRecord {
   uint32_t longest; /* bytes of its longest single text, arguments included */
   uint32_t id;      /* atom, TAMP_NONE without one */
   uint32_t covered; /* of a summary; TAMP_NONE when it is known by its label alone */
+  uint32_t batch;   /* atom that the records of one message have in common; TAMP_NONE; or TAMP_BATCH_ITEMS */
+  uint32_t unit_count; /* 0, or at least 2 */
+  TampPiece piece;     /* of a unit: its place in its message */
   uint8_t role;     /* TampRole */
   uint8_t flags;    /* TAMP_MESSAGE_*, TAMP_RECORD_* */
 } TampRecord;
@@ -47,6 +61,9 @@ typedef struct TampCounter {
   void *context;
 } TampCounter;
 
+/* A call that may have been made together with the calls next to it. */
+#define TAMP_BATCH_ITEMS (TAMP_NONE - 1)
+
 #define TAMP_MESSAGE_TOKENS 4u  /* what every message weighs besides its texts */
 #define TAMP_MEDIA_TOKENS 1024u /* what a media part weighs, whatever its bytes */
 
@@ -54,6 +71,15 @@ typedef struct TampCounter {
  * `counter` NULL estimates. */
 TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,
                             const TampCounter *counter, TampRecord *out);
+
+/* Reads the message of a record again: from its bytes, or from its source into the message's buffer. */
+TampStatus tamp_record_read(const TampFormat *format, const TampRecord *record, TampMessage *message,
+                            TampFault *fault);
+
+/* A string value, from its `beginning`th byte on, as an atom; TAMP_NONE for anything else. Texts that lie in the
+ * message are copied only when it is transient. */
+TampStatus tamp_record_intern(const TampMessage *message, TampValue value, uint32_t beginning, TampAtoms *atoms,
+                              TampArena *arena, uint32_t *atom);
 
 /* What the message weighs with `counter` (NULL: the estimate). `scratch` is used for decoded texts. */
 TampStatus tamp_message_tokens(const TampMessage *message, const TampCounter *counter,

@@ -90,11 +90,22 @@ TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count)
     tamp_list_init(next, run->arena, run->atoms);
     run->spare[run->spare[0] ? 1 : 0] = next;
   }
+  TampUnit *units = tamp_arena_alloc(run->arena, count * sizeof *units);
+  if (!units) return TAMP_NO_MEMORY;
   tamp_list_clear(next);
-  for (uint32_t i = 0; i < count; i++) {
-    TampStatus status = tamp_list_append(next, items[i].record, items[i].origin);
+  for (uint32_t i = 0, last; i < count; i = last) {
+    for (last = i; last == i || (last < count && items[last].joined); last++) {
+      const TampEntry *from = items[last].from == TAMP_NONE ? NULL : &before->entries[items[last].from];
+      if (from && items[last].from == before->waiting) next->waiting = next->count + last - i;
+      units[last] = (TampUnit){items[last].record, from             ? from->source
+                                                      : items[last].tail ? items[last].origin
+                                                                         : TAMP_NONE, from ? from->unit : 0};
+    }
+    /* One that was not in the list yet comes as a whole. */
+    TampStatus status = items[i].record->unit_count
+                            ? tamp_list_append(next, items[i].record, items[i].origin)
+                            : tamp_list_append_units(next, &units[i], last - i, items[i].origin);
     if (status) return status;
-    if (items[i].from != TAMP_NONE && items[i].from == before->waiting) next->waiting = i;
   }
   run->list = next;
   run->changes++;
@@ -103,13 +114,15 @@ TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count)
 
 TampStatus tamp_run_read(TampRun *run, const TampRecord *record, TampMessage *message) {
   TampFault fault;
-  return tamp_message_read(run->format, record->bytes, record->length,
-                           (record->flags & TAMP_RECORD_RAW) != 0, message, &fault);
+  TampStatus status = tamp_record_read(run->format, record, message, &fault);
+  message->piece = record->piece;
+  return status;
 }
 
 /* The record of a message this run wrote. Read like any other, so that what is planned on is what a reader of
  * the result will find. */
-static TampStatus make_record(TampRun *run, TampWriter *writer, const TampRecord **record) {
+static TampStatus make_record(TampRun *run, const TampPiece *piece, TampWriter *writer,
+                              const TampRecord **record) {
   TampText json;
   TampStatus status = tamp_writer_finish(writer, &json);
   if (status) return status;
@@ -121,6 +134,7 @@ static TampStatus make_record(TampRun *run, TampWriter *writer, const TampRecord
   TampFault fault;
   tamp_message_init(&message, run->arena);
   status = tamp_message_read(run->format, bytes, json.length, false, &message, &fault);
+  message.piece = *piece;
   if (!status) status = tamp_record_make(&message, run->atoms, run->arena, run->counter, made);
   tamp_arena_drop(run->arena, message.parts);
   *record = made;
@@ -131,7 +145,7 @@ TampStatus tamp_run_edit(TampRun *run, const TampMessage *message, const TampEdi
                          size_t count, const TampRecord **record) {
   TampWriter writer = tamp_writer(run->arena);
   TampStatus status = run->format->edit(message, edits, count, run->arena, &writer);
-  if (!status) status = make_record(run, &writer, record);
+  if (!status) status = make_record(run, &message->piece, &writer, record);
   tamp_arena_drop(run->arena, writer.bytes);
   return status;
 }
@@ -139,7 +153,8 @@ TampStatus tamp_run_edit(TampRun *run, const TampMessage *message, const TampEdi
 TampStatus tamp_run_draft(TampRun *run, const TampDraft *draft, const TampRecord **record) {
   TampWriter writer = tamp_writer(run->arena);
   run->format->draft(draft, &writer);
-  TampStatus status = make_record(run, &writer, record);
+  static const TampPiece alone;
+  TampStatus status = make_record(run, &alone, &writer, record);
   tamp_arena_drop(run->arena, writer.bytes);
   return status;
 }

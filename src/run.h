@@ -57,6 +57,8 @@ typedef struct TampItem {
   const TampRecord *record;
   uint32_t origin;
   uint32_t from; /* the entry of the list before that it was, TAMP_NONE for a new one */
+  bool tail;     /* a new one that is the input's message `origin` */
+  bool joined;   /* it is a unit of the message of the item before, and has its origin */
 } TampItem;
 
 typedef struct TampRun {

@@ -65,6 +65,18 @@ static const TampRule rules[] = {
 static TampStatus refine(TampMessage *message, uint32_t index, const TampRule *rule, TampValue element,
                          const TampValue *value);
 
+/* An answer is an error: the state that needs no output, which a tool's schema might refuse. */
+static void answer(const TampMessage *message, const TampPart *part, TampText text, TampSplices *splices) {
+  TampValue value[PART_MEMBERS];
+  tamp_value_members(message->text, part->element, part_members, PART_MEMBERS, value);
+  tamp_splice_string(splices, value[STATE], TAMP_TEXT("output-error"));
+  TampWriter writer = tamp_writer(splices->arena);
+  if (value[INPUT].type == TAMP_JSON_NOTHING) tamp_writer_raw(&writer, TAMP_TEXT(",\"input\":{}"));
+  tamp_writer_raw(&writer, TAMP_TEXT(",\"errorText\":"));
+  tamp_writer_string(&writer, text);
+  tamp_splice_written(splices, part->element.at + part->element.length - 1, 0, &writer);
+}
+
 static const TampForm form = {
     .members = part_members,
     .rules = rules,
@@ -72,7 +84,9 @@ static const TampForm form = {
     .rule_count = sizeof rules / sizeof *rules,
     .opaque = PROVIDER_METADATA,
     .text_part = TAMP_TEXT_INIT("{\"type\":\"text\",\"text\":"),
+    .keeps_silent = true,
     .refine = refine,
+    .answer = answer,
 };
 
 static TampStatus add_result(TampMessage *message, TampValue element, TampValue id, TampValue content,
@@ -158,28 +172,9 @@ static TampStatus read(TampCursor *cursor, TampMessage *message) {
   return tamp_blocks_read(message, &form, value[value[LIST].type == TAMP_JSON_ARRAY ? LIST : CONTENT], TAMP_NONE);
 }
 
-/* An answer is an error: the state that needs no output, which a tool's schema might refuse. */
-static void answer(const TampMessage *message, const TampPart *part, TampText text, TampSplices *splices) {
-  TampValue value[PART_MEMBERS];
-  tamp_value_members(message->text, part->element, part_members, PART_MEMBERS, value);
-  tamp_splice_string(splices, value[STATE], TAMP_TEXT("output-error"));
-  TampWriter writer = tamp_writer(splices->arena);
-  if (value[INPUT].type == TAMP_JSON_NOTHING) tamp_writer_raw(&writer, TAMP_TEXT(",\"input\":{}"));
-  tamp_writer_raw(&writer, TAMP_TEXT(",\"errorText\":"));
-  tamp_writer_string(&writer, text);
-  tamp_splice_written(splices, part->element.at + part->element.length - 1, 0, &writer);
-}
-
 static TampStatus edit(const TampMessage *message, const TampEdit *edits, size_t count, TampArena *scratch,
                        TampWriter *writer) {
-  if (count == 0 || edits[0].kind != TAMP_EDIT_ANSWER) {
-    return tamp_blocks_edit(message, &form, edits, count, scratch, writer);
-  }
-  TampSplices splices = tamp_splices(message, scratch);
-  for (size_t i = 0; i < count; i++) {
-    answer(message, &message->parts[edits[i].part], edits[i].text, &splices);
-  }
-  return tamp_splices_write(&splices, message->whole, writer);
+  return tamp_blocks_edit(message, &form, edits, count, scratch, writer);
 }
 
 static void draft(const TampDraft *draft, TampWriter *writer) {

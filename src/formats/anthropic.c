@@ -51,7 +51,7 @@ static const TampRule rules[] = {
 static TampStatus refine(TampMessage *message, uint32_t index, const TampRule *rule, TampValue element,
                          const TampValue *value);
 
-static const TampForm form = {
+const TampForm tamp_anthropic_form = {
     .members = block_members,
     .rules = rules,
     .member_count = BLOCK_MEMBERS,
@@ -73,7 +73,7 @@ static TampStatus refine_source(TampMessage *message, uint32_t index, TampValue 
     uint32_t owner = part->owner;
     TampValue list = message->list;
     message->count--;
-    TampStatus status = tamp_blocks_read(message, &form, value[BLOCKS], owner);
+    TampStatus status = tamp_blocks_read(message, &tamp_anthropic_form, value[BLOCKS], owner);
     message->list = list;
     return status;
   }
@@ -101,7 +101,7 @@ static TampStatus refine(TampMessage *message, uint32_t index, const TampRule *r
   if (part->error.type == TAMP_JSON_STRING || value[IS_ERROR].type == TAMP_JSON_TRUE) {
     part->flags |= TAMP_PART_FAILED;
   }
-  return part->text.type == TAMP_JSON_ARRAY ? tamp_blocks_read(message, &form, part->text, index) : TAMP_OK;
+  return part->text.type == TAMP_JSON_ARRAY ? tamp_blocks_read(message, &tamp_anthropic_form, part->text, index) : TAMP_OK;
 }
 
 static TampStatus read(TampCursor *cursor, TampMessage *message) {
@@ -115,13 +115,13 @@ static TampStatus read(TampCursor *cursor, TampMessage *message) {
   if (!tamp_cursor_members(cursor, members, 2, value, &message->whole)) return cursor->status;
   if (message->whole.type != TAMP_JSON_OBJECT) return TAMP_BAD_MESSAGE;
   message->role = tamp_role_of(message->text, value[0], roles, sizeof roles / sizeof *roles);
-  TampStatus status = tamp_blocks_read(message, &form, value[1], TAMP_NONE);
+  TampStatus status = tamp_blocks_read(message, &tamp_anthropic_form, value[1], TAMP_NONE);
   return status ? status : tamp_mark_by_label(message);
 }
 
 static TampStatus edit(const TampMessage *message, const TampEdit *edits, size_t count, TampArena *scratch,
                        TampWriter *writer) {
-  return tamp_blocks_edit(message, &form, edits, count, scratch, writer);
+  return tamp_blocks_edit(message, &tamp_anthropic_form, edits, count, scratch, writer);
 }
 
 static void draft(const TampDraft *draft, TampWriter *writer) {

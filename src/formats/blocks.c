@@ -145,22 +145,31 @@ static void set_text_part(TampSplices *splices, const TampForm *form, TampValue 
   tamp_splice_written(splices, value.at, value.length, &writer);
 }
 
+/* Whether the element of a part goes with an edit; the first that is collapsed becomes the text. */
+static bool drops(const TampForm *form, const TampEdit *edit, uint8_t kind, bool first) {
+  if (edit->kind == TAMP_EDIT_COLLAPSE) return form->keeps_silent && kind != TAMP_PART_MEDIA && !first;
+  return edit->kind == TAMP_EDIT_DROP_CALL || edit->kind == TAMP_EDIT_DROP_REASONING;
+}
+
 /* Takes the elements of the parts that go out of the list. */
-static TampStatus drop_elements(const TampMessage *message, const TampEdit *edits, size_t count,
-                                TampSplices *splices) {
+static TampStatus drop_elements(const TampMessage *message, const TampForm *form, const TampEdit *edits,
+                                size_t count, TampSplices *splices) {
   TampValue element;
   uint32_t state = 0, length = 0;
   while (tamp_value_next(message->text, message->list, &state, &element)) length++;
   uint8_t *gone = tamp_arena_alloc(splices->arena, length);
   if (!gone) return TAMP_NO_MEMORY;
-  /* Elements and edits are both in the order of the text. */
+  /* Elements, parts and edits are all in the order of the text. */
+  bool all = edits[0].kind == TAMP_EDIT_COLLAPSE;
   size_t next = 0;
   state = 0;
   for (uint32_t i = 0; tamp_value_next(message->text, message->list, &state, &element); i++) {
     gone[i] = 0;
-    for (; next < count && message->parts[edits[next].part].element.at <= element.at; next++) {
-      bool drops = edits[next].kind == TAMP_EDIT_DROP_CALL || edits[next].kind == TAMP_EDIT_DROP_REASONING;
-      if (drops && message->parts[edits[next].part].element.at == element.at) gone[i] = 1;
+    for (; next < (all ? message->count : count); next++) {
+      const TampPart *part = &message->parts[all ? next : edits[next].part];
+      if (part->element.at > element.at) break;
+      bool first = part->element.at == message->parts[0].element.at;
+      if (part->element.at == element.at && drops(form, &edits[all ? 0 : next], part->kind, first)) gone[i] = 1;
     }
   }
   tamp_splice_remove_elements(splices, message->list, gone, length);
@@ -170,7 +179,7 @@ static TampStatus drop_elements(const TampMessage *message, const TampEdit *edit
 TampStatus tamp_blocks_edit(const TampMessage *message, const TampForm *form, const TampEdit *edits,
                             size_t count, TampArena *scratch, TampWriter *writer) {
   TampSplices splices = tamp_splices(message, scratch);
-  bool drops = false;
+  bool any_drops = false;
   for (size_t i = 0; i < count; i++) {
     const TampEdit *edit = &edits[i];
     const TampPart *part = edit->part < message->count ? &message->parts[edit->part] : NULL;
@@ -193,18 +202,20 @@ TampStatus tamp_blocks_edit(const TampMessage *message, const TampForm *form, co
         set_text_part(&splices, form, part->element, edit->text, false);
         break;
       case TAMP_EDIT_COLLAPSE:
-        set_text_part(&splices, form, message->list, edit->text, true);
+        any_drops = form->keeps_silent;
+        set_text_part(&splices, form, any_drops ? message->parts[0].element : message->list, edit->text, !any_drops);
         break;
       case TAMP_EDIT_DROP_CALL:
       case TAMP_EDIT_DROP_REASONING:
-        drops = true;
+        any_drops = true;
         break;
       case TAMP_EDIT_ANSWER:
-        break; /* only where a result stands in the part of its call */
+        form->answer(message, part, edit->text, &splices);
+        break;
     }
   }
-  if (drops) {
-    TampStatus status = drop_elements(message, edits, count, &splices);
+  if (any_drops) {
+    TampStatus status = drop_elements(message, form, edits, count, &splices);
     if (status) return status;
   }
   return tamp_splices_write(&splices, message->whole, writer);

@@ -28,6 +28,7 @@ typedef struct TampForm {
   uint8_t member_count; /* at most TAMP_FORM_MEMBERS */
   uint8_t rule_count;
   uint8_t opaque;     /* the member whose presence makes reasoning and calls opaque */
+  bool keeps_silent;  /* what is not sent stays where calls are collapsed: it is for the people who read the chat */
   TampText text_part; /* a text part up to its text: what media and collapsed calls become */
   /* Completes the part at `index`, which was made by `rule` from the members `value`; TAMP_NONE for a silent
    * one. May add parts. */
@@ -35,6 +36,8 @@ typedef struct TampForm {
                        const TampValue *value);
   /* Writes TAMP_EDIT_RESULT where it is more than a string in the place of the content; NULL where it is not. */
   void (*set_result)(const TampMessage *message, const TampPart *part, TampText text, TampSplices *splices);
+  /* Writes TAMP_EDIT_ANSWER; NULL where results have parts of their own. */
+  void (*answer)(const TampMessage *message, const TampPart *part, TampText text, TampSplices *splices);
 } TampForm;
 
 /* Adds the parts of `list`, a string or an array. With an `owner` they are pieces of that result, else parts of
@@ -43,6 +46,9 @@ TampStatus tamp_blocks_read(TampMessage *message, const TampForm *form, TampValu
 
 /* For a result whose content is any JSON value: an array has a piece that says it as it is spelled. */
 TampStatus tamp_result_is_json(TampMessage *message, uint32_t index);
+
+/* Anthropic's blocks, which Claude Code stores as they are. */
+extern const TampForm tamp_anthropic_form;
 
 /* TampFormat.edit. */
 TampStatus tamp_blocks_edit(const TampMessage *message, const TampForm *form, const TampEdit *edits,

@@ -5,9 +5,13 @@
  * results are its slots. When exactly the results that belong there stand in the order of the calls, nothing
  * moves. Otherwise the slots are filled anew in that order: what had no slot (a late result, an answer)
  * stands in front of the first, and of too many slots (of results that do not count) the last are filled, so
- * that reasoning stays between its call and a result. Orphans that are kept go behind the zone. */
+ * that reasoning stays between its call and a result. Orphans that are kept go behind the zone.
+ *
+ * Where results are units of messages that may hold several, one message of the zone is the host: it takes in what
+ * had no slot, and in a format of TAMP_FORMAT_ONE_BATCH all of the batch. Results stand in front in it. */
 #include <string.h>
 
+#include "../unit.h"
 #include "strategy.h"
 
 enum { DROP = 0, KEEP = 1 };                         /* orphanResults */
@@ -59,12 +63,14 @@ typedef struct Repair {
   uint8_t *placed; /* by entry: a message of results that was put behind a call */
   TampItem *items; /* the new list */
   uint32_t count;
+  uint32_t home;   /* the head of the message that the last item is in; TAMP_NONE for one that was made */
+  uint32_t *last;  /* by head: the last expected result that is in it, counted from 1; 0 for none */
   bool changed;
 } Repair;
 
 static void mark_gone(Repair *repair, uint32_t entry, const char *reason) {
   const TampList *list = repair->list;
-  if (repair->fates[entry] == GONE) return;
+  if (repair->fates[entry] == GONE || list->entries[entry].stays) return;
   repair->fates[entry] = GONE;
   repair->changed = true;
   tamp_run_reason(repair->run, list->entries[entry].origin, reason);
@@ -121,8 +127,24 @@ static bool must_go(const Repair *repair, uint32_t call) {
          list->entries[item->entry].record->calls[item->index].id == TAMP_NONE;
 }
 
-/* Takes stale calls out of a message, or the whole group when nothing is left of it. */
-static TampStatus drop_stale(Repair *repair, uint32_t at, uint32_t stale) {
+/* Whether a call that stays is to be answered. */
+static bool answers(const Repair *repair, uint32_t call) {
+  const TampListCall *item = &repair->list->calls[call];
+  const TampCall *facts = &repair->list->entries[item->entry].record->calls[item->index];
+  if (!is_stale(repair->list, call) || facts->id == TAMP_NONE) return false;
+  if (repair->options->stale_calls == ANSWER_STALE) return true;
+  return repair->options->stale_calls == DROP_STALE &&
+         tamp_step_protected(&repair->step, repair->list->entries[item->entry].group);
+}
+
+static bool own_results(const Repair *repair) {
+  return (repair->run->format->flags & TAMP_FORMAT_OWN_RESULTS) != 0;
+}
+
+/* Takes stale calls out of a message, or the whole group when nothing is left of it, and answers those that have
+ * their results in the call. */
+static TampStatus settle_stale(Repair *repair, uint32_t at, uint32_t stale, uint32_t answered) {
+  TampRun *run = repair->run;
   const TampList *list = repair->list;
   const TampEntry *entry = &list->entries[at];
   const TampRecord *record = entry->record;
@@ -133,24 +155,29 @@ static TampStatus drop_stale(Repair *repair, uint32_t at, uint32_t stale) {
     return TAMP_OK;
   }
   TampMessage message;
-  tamp_message_init(&message, repair->run->arena);
+  tamp_message_init(&message, run->arena);
   TampStatus status = tamp_step_read(&repair->step, at, &message);
-  TampEdit *edits = tamp_step_alloc(&repair->step, stale * sizeof *edits);
+  TampEdit *edits = tamp_step_alloc(&repair->step, (stale + answered) * sizeof *edits);
   if (!edits) return TAMP_NO_MEMORY;
   uint32_t count = 0, nth = 0;
   for (uint32_t i = 0; !status && i < message.count; i++) {
     if (message.parts[i].kind != TAMP_PART_CALL) continue;
     uint32_t call = entry->calls + nth++;
-    if (!must_go(repair, call)) continue;
-    edits[count++] = (TampEdit){.kind = TAMP_EDIT_DROP_CALL, .part = i};
+    if (stale > 0 && must_go(repair, call)) {
+      edits[count++] = (TampEdit){.kind = TAMP_EDIT_DROP_CALL, .part = i};
+    } else if (answered > 0 && answers(repair, call)) {
+      edits[count++] = (TampEdit){TAMP_EDIT_ANSWER, i, repair->options->placeholder};
+    }
   }
   const TampRecord *rewritten;
   if (!status) status = tamp_step_edit(&repair->step, &message, edits, count, &rewritten);
   if (!status) status = tamp_step_rewrite(&repair->step, at, rewritten);
   if (status) return status;
   repair->changed = true;
-  repair->run->rewritten++;
-  tamp_run_reason(repair->run, entry->origin, "repair: without calls that never got their results");
+  run->rewritten++;
+  if (rewritten->tokens > record->tokens) run->added_tokens += rewritten->tokens - record->tokens;
+  tamp_run_reason(run, entry->origin, answered > 0 ? "repair: answers a call that never got its result"
+                                                   : "repair: without calls that never got their results");
   return TAMP_OK;
 }
 
@@ -159,44 +186,58 @@ static TampStatus judge_stale(Repair *repair) {
   if (repair->options->stale_calls == KEEP_STALE) return TAMP_OK;
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
-    uint32_t stale = 0;
-    for (uint32_t k = 0; k < entry->record->call_count; k++) stale += must_go(repair, entry->calls + k);
     /* What is pinned stays as it is, and is answered instead. */
-    if (stale == 0 || repair->fates[i] == GONE || tamp_step_protected(&repair->step, entry->group)) {
-      continue;
+    bool free = !tamp_step_protected(&repair->step, entry->group);
+    uint32_t stale = 0, answered = 0;
+    for (uint32_t k = 0; k < entry->record->call_count; k++) {
+      bool goes = free && must_go(repair, entry->calls + k);
+      stale += goes;
+      answered += !goes && own_results(repair) && answers(repair, entry->calls + k);
     }
-    TampStatus status = drop_stale(repair, i, stale);
+    if (stale + answered == 0 || repair->fates[i] == GONE) continue;
+    TampStatus status = settle_stale(repair, i, stale, answered);
     if (status) return status;
   }
   return TAMP_OK;
 }
 
-static bool answers(const Repair *repair, uint32_t call) {
-  const TampListCall *item = &repair->list->calls[call];
-  const TampCall *facts = &repair->list->entries[item->entry].record->calls[item->index];
-  if (!is_stale(repair->list, call) || facts->id == TAMP_NONE) return false;
-  if (repair->options->stale_calls == ANSWER_STALE) return true;
-  return repair->options->stale_calls == DROP_STALE &&
-         tamp_step_protected(&repair->step, repair->list->entries[item->entry].group);
+/* Adds an item that is in the message at `home`, TAMP_NONE for a message of its own. */
+static void put(Repair *repair, const TampRecord *record, uint32_t from, uint32_t home) {
+  bool joined = repair->count > 0 && home != TAMP_NONE && home == repair->home;
+  uint32_t origin = home == TAMP_NONE ? TAMP_NONE : repair->list->entries[home].origin;
+  repair->items[repair->count++] = (TampItem){record, origin, from, false, joined};
+  repair->home = home;
 }
 
-static void put(Repair *repair, TampItem item) {
-  repair->items[repair->count++] = item;
+static const TampRecord *record_of(const Repair *repair, uint32_t at) {
+  const TampRecord *rewritten = repair->step.rewrites ? repair->step.rewrites[at] : NULL;
+  return rewritten ? rewritten : repair->list->entries[at].record;
 }
 
 /* An entry and the activity that goes with it. */
 static void pass_on(Repair *repair, uint32_t at) {
   const TampList *list = repair->list;
-  const TampRecord *rewritten = repair->step.rewrites ? repair->step.rewrites[at] : NULL;
-  put(repair, (TampItem){rewritten ? rewritten : list->entries[at].record, list->entries[at].origin, at});
+  put(repair, record_of(repair, at), at, list->entries[at].head);
   for (uint32_t i = at + 1; i < list->count && list->entries[i].owner == at; i++) {
     bool pinned = tamp_entry_pinned(&list->entries[i], repair->run->pins, repair->run->pin_count);
     if (pinned || repair->fates[i] == GONE) continue;
-    put(repair, (TampItem){list->entries[i].record, list->entries[i].origin, i});
+    put(repair, list->entries[i].record, i, i);
   }
 }
 
-static TampStatus put_answer(Repair *repair, uint32_t call) {
+/* Adds an item to the message that the last one is in, `joined`, or as the first at `home`. */
+static TampStatus put_unit(Repair *repair, const TampRecord *record, uint32_t from, uint32_t home, bool joined) {
+  if (joined && record->piece.shared == 0) {
+    TampStatus status = tamp_unit_of(repair->run->format, record, repair->run->arena, &record);
+    if (status) return status;
+  }
+  put(repair, record, from, home);
+  repair->items[repair->count - 1].joined = joined;
+  return TAMP_OK;
+}
+
+static TampStatus put_answer(Repair *repair, uint32_t call, uint32_t home, bool joined) {
+  static const char why[] = "repair: answers a call that never got its result";
   TampRun *run = repair->run;
   const TampListCall *item = &repair->list->calls[call];
   const TampCall *facts = &repair->list->entries[item->entry].record->calls[item->index];
@@ -211,11 +252,12 @@ static TampStatus put_answer(Repair *repair, uint32_t call) {
   if (!status) status = tamp_run_take_id(run, draft.id);
   const TampRecord *record;
   if (!status) status = tamp_run_draft(run, &draft, &record);
+  if (!status) status = put_unit(repair, record, TAMP_NONE, home, joined);
   if (status) return status;
-  put(repair, (TampItem){record, TAMP_NONE, TAMP_NONE});
   repair->changed = true;
   run->added_tokens += record->tokens;
-  return tamp_run_added(run, record, "repair: answers a call that never got its result");
+  if (home != TAMP_NONE) tamp_run_reason(run, repair->list->entries[home].origin, why);
+  return home != TAMP_NONE || joined ? TAMP_OK : tamp_run_added(run, record, why);
 }
 
 /* The expected results of a call message, in the order of its calls: entries, or TAMP_NONE - 1 - call for an
@@ -229,7 +271,7 @@ static uint32_t expect(const Repair *repair, uint32_t at, uint64_t *expected) {
     uint32_t result =
         tamp_list_counted_result(list, repair->run->pins, repair->run->pin_count, call);
     if (result == TAMP_NONE) {
-      if (answers(repair, call)) expected[count++] = (uint64_t)call << 32 | TAMP_NONE;
+      if (!own_results(repair) && answers(repair, call)) expected[count++] = (uint64_t)call << 32 | TAMP_NONE;
       continue;
     }
     uint32_t from = list->results[result].entry;
@@ -241,7 +283,7 @@ static uint32_t expect(const Repair *repair, uint32_t at, uint64_t *expected) {
 }
 
 static TampStatus put_expected(Repair *repair, uint64_t expected) {
-  if ((uint32_t)expected == TAMP_NONE) return put_answer(repair, (uint32_t)(expected >> 32));
+  if ((uint32_t)expected == TAMP_NONE) return put_answer(repair, (uint32_t)(expected >> 32), TAMP_NONE, false);
   pass_on(repair, (uint32_t)expected);
   return TAMP_OK;
 }
@@ -259,6 +301,70 @@ static bool is_slot(const Repair *repair, uint32_t at) {
          (repair->fates[at] == GONE && is_results(repair->list, at));
 }
 
+/* The message of the zone (at, last] that takes in the results of the batch; TAMP_NONE when it has none. */
+static uint32_t find_host(const Repair *repair, uint32_t at, uint32_t last, const uint64_t *expected,
+                          uint32_t count) {
+  const TampEntry *entries = repair->list->entries;
+  for (uint32_t i = at + 1; i <= last; i++) {
+    if (repair->fates[i] == WITH_CALL && entries[i].group == entries[at].group) return entries[i].head;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if ((uint32_t)expected[i] != TAMP_NONE) return entries[(uint32_t)expected[i]].head;
+  }
+  return TAMP_NONE;
+}
+
+/* Puts the results of a batch, where they may share a message: in the host, or each in its own as long as that
+ * stays in one piece. */
+static TampStatus put_batch(Repair *repair, uint32_t host, bool one, const uint64_t *expected, uint32_t count) {
+  const TampEntry *entries = repair->list->entries;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t from = (uint32_t)expected[i];
+    if (from != TAMP_NONE) repair->last[entries[from].head] = i + 1;
+  }
+  uint32_t until = 0, home = TAMP_NONE;
+  repair->run->rewritten += one && host != TAMP_NONE;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t from = (uint32_t)expected[i];
+    uint32_t head = from == TAMP_NONE ? TAMP_NONE : entries[from].head;
+    if (one) {
+      /* Made answers alone are a message too: they are at home where the first one is. */
+      home = host;
+    } else if (i >= until) {
+      home = head;
+    }
+    if (head != TAMP_NONE && repair->last[head] > until) until = repair->last[head];
+    bool joined = i > 0 && (one || (home != TAMP_NONE && home == repair->home));
+    TampStatus status = from == TAMP_NONE ? put_answer(repair, (uint32_t)(expected[i] >> 32), home, joined)
+                                          : put_unit(repair, record_of(repair, from), from, home, joined);
+    if (status) return status;
+    if (from != TAMP_NONE && home != head) {
+      tamp_run_reason(repair->run, entries[from].origin, "repair: a result put with the others of its calls");
+      tamp_run_reason(repair->run, entries[home].origin, "repair: took in results of the same calls");
+    }
+  }
+  return TAMP_OK;
+}
+
+/* The rest of a zone whose results were put already: what is counted with them goes where they are, and then comes
+ * what stands in other messages. */
+static TampStatus pass_rest(Repair *repair, uint32_t at, uint32_t last, uint32_t host, bool one) {
+  const TampEntry *entries = repair->list->entries;
+  for (int others = 0; others < 2; others++) {
+    for (uint32_t i = at + 1; i <= last; i++) {
+      bool with_results = entries[i].head == host || (one && entries[i].group == entries[at].group);
+      if (repair->fates[i] != PASS || with_results != (others == 0)) continue;
+      if (with_results && entries[i].head != host && host != TAMP_NONE) {
+        TampStatus status = put_unit(repair, record_of(repair, i), i, host, true);
+        if (status) return status;
+      } else {
+        pass_on(repair, i);
+      }
+    }
+  }
+  return TAMP_OK;
+}
+
 /* Writes a call message, its zone and its results; returns the last entry of the zone. */
 static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, uint32_t *end) {
   const TampList *list = repair->list;
@@ -266,6 +372,9 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
   uint32_t expected_count = expect(repair, at, expected);
   uint32_t slots = 0, standing = 0;
   bool in_order = true;
+  bool one = (repair->run->format->flags & TAMP_FORMAT_ONE_BATCH) != 0;
+  uint32_t first = TAMP_NONE; /* message of results */
+  bool beside = false; /* something else that stands in messages of results */
   bool loose = false; /* reasoning that no result would follow any more */
   bool reasoning = false;
   uint32_t last = at;
@@ -279,13 +388,27 @@ static TampStatus pass_group(Repair *repair, uint32_t at, uint64_t *expected, ui
     slots += is_slot(repair, i);
     loose = loose || reasoning;
     reasoning = false;
-    if (repair->fates[i] != WITH_CALL) continue;
+    if (repair->fates[i] != WITH_CALL) {
+      beside = beside || entry->record->result_count == 0;
+      continue;
+    }
     loose = false;
     in_order = in_order && standing < expected_count && expected[standing] == i;
+    /* In one message, and nothing else before them. */
+    if (first == TAMP_NONE) first = entry->head;
+    if (one && (beside || entry->head != first)) in_order = false;
     standing++;
   }
   in_order = in_order && standing == expected_count;
   pass_on(repair, at);
+  if (!in_order && (one || list->heads < list->count)) {
+    uint32_t host = find_host(repair, at, last, expected, expected_count);
+    TampStatus status = put_batch(repair, host, one || beside, expected, expected_count);
+    if (!status) status = pass_rest(repair, at, last, host, one || beside);
+    repair->changed = true;
+    *end = last;
+    return status;
+  }
   uint32_t next = 0;
   uint32_t passed = 0; /* slots */
   uint32_t behind = 0; /* kept orphans of the zone */
@@ -358,13 +481,38 @@ static TampStatus put_head(Repair *repair) {
   const TampRecord *record;
   if (!status) status = tamp_run_draft(run, &draft, &record);
   if (status) return status;
+  while (repair->items[first].joined) first--;
   memmove(&repair->items[first + 1], &repair->items[first],
           (repair->count - first) * sizeof *repair->items);
-  repair->items[first] = (TampItem){record, TAMP_NONE, TAMP_NONE};
+  repair->items[first] = (TampItem){record, TAMP_NONE, TAMP_NONE, false, false};
   repair->count++;
   repair->changed = true;
   run->added_tokens += record->tokens;
   return tamp_run_added(run, record, "repair: for providers that want the user first");
+}
+
+/* A unit that was put behind its call while others of its message stay where they are makes a message of its own:
+ * the last place a message is at is its own. */
+static TampStatus name_parted(Repair *repair) {
+  TampRun *run = repair->run;
+  uint8_t *used = tamp_step_alloc(&repair->step, run->input_count);
+  if (!used) return TAMP_NO_MEMORY;
+  for (uint32_t i = repair->count; i-- > 0;) {
+    TampItem *item = &repair->items[i];
+    if (item->joined || item->origin == TAMP_NONE) continue;
+    if (!used[item->origin]) {
+      used[item->origin] = 1;
+      continue;
+    }
+    tamp_run_reason(run, item->origin, "repair: a result put behind its call");
+    for (uint32_t k = i; k < repair->count && (k == i || repair->items[k].joined); k++) {
+      repair->items[k].origin = TAMP_NONE;
+    }
+    run->added_tokens += TAMP_MESSAGE_TOKENS;
+    TampStatus status = tamp_run_added(run, item->record, "repair: a result put behind its call");
+    if (status) return status;
+  }
+  return TAMP_OK;
 }
 
 static TampStatus rebuild(Repair *repair) {
@@ -375,30 +523,39 @@ static TampStatus rebuild(Repair *repair) {
   if (!expected || !repair->items) return TAMP_NO_MEMORY;
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
-    if (repair->fates[i] != PASS) continue;
+    bool in_place = (repair->run->format->flags & TAMP_FORMAT_IN_PLACE) != 0;
+    if (repair->fates[i] != PASS && !(in_place && repair->fates[i] == WITH_CALL)) continue;
     if (entry->record->role == TAMP_ROLE_ACTIVITY) {
       /* The others were passed on with their messages. */
       bool pinned = tamp_entry_pinned(entry, repair->run->pins, repair->run->pin_count);
       if (entry->owner == TAMP_NONE || pinned) pass_on(repair, i);
       continue;
     }
-    if (entry->record->call_count == 0) {
+    if (entry->record->call_count == 0 || in_place) {
       pass_on(repair, i);
+      for (uint32_t k = 0; k < entry->record->call_count; k++) {
+        if (!answers(repair, entry->calls + k)) continue;
+        TampStatus status = put_answer(repair, entry->calls + k, TAMP_NONE, false);
+        if (status) return status;
+      }
       continue;
     }
     TampStatus status = pass_group(repair, i, expected, &i);
     if (status) return status;
   }
-  return repair->options->head == USER_HEAD ? put_head(repair) : TAMP_OK;
+  TampStatus status = repair->options->head == USER_HEAD ? put_head(repair) : TAMP_OK;
+  if (!status && list->heads < list->count) status = name_parted(repair);
+  return status;
 }
 
 TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options) {
-  Repair repair = {.run = run, .options = options, .list = run->list};
+  Repair repair = {.run = run, .options = options, .list = run->list, .home = TAMP_NONE};
   TampStatus status = tamp_step_begin(run, "", &repair.step);
   if (status) return status;
   repair.fates = tamp_step_alloc(&repair.step, run->list->count);
   repair.placed = tamp_step_alloc(&repair.step, run->list->count);
-  if (!repair.fates || !repair.placed) return TAMP_NO_MEMORY;
+  repair.last = tamp_step_alloc(&repair.step, run->list->count * sizeof *repair.last);
+  if (!repair.fates || !repair.placed || !repair.last) return TAMP_NO_MEMORY;
   judge_results(&repair);
   status = judge_stale(&repair);
   if (!status) status = rebuild(&repair);

@@ -1,11 +1,19 @@
 #include <string.h>
 
+#include "../unit.h"
 #include "strategy.h"
 
 void *tamp_step_alloc(TampStep *step, size_t size) {
   void *piece = tamp_arena_alloc(step->run->arena, size);
   if (piece) memset(piece, 0, size);
   return piece;
+}
+
+/* Units that are left of a message, and those of them that are no instructions. */
+static void count_unit(TampStep *step, uint32_t entry, uint32_t by) {
+  struct TampUnitsLeft *left = &step->left[step->list->entries[entry].head];
+  left->units += by;
+  if (step->list->entries[entry].record->role != TAMP_ROLE_SYSTEM) left->speaking += by;
 }
 
 TampStatus tamp_step_begin(TampRun *run, const char *reason, TampStep *step) {
@@ -21,6 +29,11 @@ TampStatus tamp_step_begin(TampRun *run, const char *reason, TampStep *step) {
   uint8_t *protection = tamp_step_alloc(step, list->group_count);
   step->drops = tamp_step_alloc(step, list->count);
   if (!protection || !step->drops) return TAMP_NO_MEMORY;
+  if (list->heads < list->count) {
+    step->left = tamp_step_alloc(step, list->count * sizeof *step->left);
+    if (!step->left) return TAMP_NO_MEMORY;
+    for (uint32_t i = 0; i < list->count; i++) count_unit(step, i, 1);
+  }
   tamp_list_protect(list, run->pins, run->pin_count, protection);
   step->protection = protection;
   return TAMP_OK;
@@ -34,17 +47,26 @@ static const TampRecord *record_now(const TampStep *step, uint32_t entry) {
 static void drop(TampStep *step, uint32_t entry) {
   const TampEntry *item = &step->list->entries[entry];
   const TampRecord *record = record_now(step, entry);
+  struct TampUnitsLeft left = {0};
   step->drops[entry] = 1;
   step->changed = true;
   step->tokens -= record->tokens;
+  if (step->left) {
+    count_unit(step, entry, UINT32_MAX);
+    left = step->left[item->head];
+  }
   if (record->role == TAMP_ROLE_ACTIVITY) return;
   step->size -= record->size;
-  if (step->list->groups[item->group].kind != TAMP_GROUP_SYSTEM) step->messages--;
+  if (left.units > 0) {
+    step->tokens += TAMP_MESSAGE_TOKENS;
+    step->size += tamp_unit_shared(record);
+  }
+  if (step->list->groups[item->group].kind != TAMP_GROUP_SYSTEM && left.speaking == 0) step->messages--;
 }
 
 void tamp_step_drop_entry(TampStep *step, uint32_t entry) {
   const TampList *list = step->list;
-  if (step->drops[entry]) return;
+  if (step->drops[entry] || list->entries[entry].stays) return;
   drop(step, entry);
   /* Activity stands directly behind the message it goes with. */
   for (uint32_t i = entry + 1; i < list->count && list->entries[i].owner == entry; i++) {
@@ -88,6 +110,7 @@ TampStatus tamp_step_rewrite(TampStep *step, uint32_t entry, const TampRecord *r
 
 void tamp_step_insert(TampStep *step, uint32_t before, const TampRecord *record,
                       const char *reason) {
+  if (before < step->list->count) before = step->list->entries[before].head;
   step->added = record;
   step->added_before = before;
   step->added_reason = reason;
@@ -103,13 +126,15 @@ TampStatus tamp_step_commit(TampStep *step) {
   const TampList *list = step->list;
   TampItem *items = tamp_arena_alloc(run->arena, ((size_t)list->count + 1) * sizeof *items);
   if (!items) return TAMP_NO_MEMORY;
-  uint32_t count = 0;
+  uint32_t count = 0, head = TAMP_NONE;
   for (uint32_t i = 0; i <= list->count; i++) {
     if (step->added && step->added_before == i) {
-      items[count++] = (TampItem){step->added, TAMP_NONE, TAMP_NONE};
+      items[count++] = (TampItem){step->added, TAMP_NONE, TAMP_NONE, false, false};
     }
     if (i == list->count || step->drops[i]) continue;
-    items[count++] = (TampItem){record_now(step, i), list->entries[i].origin, i};
+    const TampEntry *entry = &list->entries[i];
+    items[count++] = (TampItem){record_now(step, i), entry->origin, i, false, entry->head == head};
+    head = entry->head;
   }
   uint32_t changes = run->changes;
   TampStatus status = tamp_run_replace(run, items, count);
@@ -118,10 +143,14 @@ TampStatus tamp_step_commit(TampStep *step) {
     status = tamp_run_added(run, step->added, step->added_reason);
     if (status) return status;
   }
-  for (uint32_t i = 0; i < list->count; i++) {
-    bool rewritten = !step->drops[i] && step->rewrites && step->rewrites[i];
-    run->rewritten += rewritten;
-    if (step->drops[i] || rewritten) tamp_run_reason(run, list->entries[i].origin, step->reason);
+  for (uint32_t i = 0, next; i < list->count; i = next) {
+    bool rewritten = false, kept = false;
+    for (next = i; next < list->count && list->entries[next].head == i; next++) {
+      rewritten = rewritten || step->drops[next] || (step->rewrites && step->rewrites[next]);
+      kept = kept || !step->drops[next];
+    }
+    run->rewritten += rewritten && kept;
+    if (rewritten) tamp_run_reason(run, list->entries[i].origin, step->reason);
   }
   return TAMP_OK;
 }

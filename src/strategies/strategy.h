@@ -43,6 +43,10 @@ typedef struct TampStep {
   const TampList *list;
   const uint8_t *protection;  /* a byte a group: TAMP_GROUP_* */
   uint8_t *drops;             /* a byte an entry: goes */
+  struct TampUnitsLeft {
+    uint32_t units;
+    uint32_t speaking;
+  } *left;                    /* by head: what is left of its message; NULL when no message has units */
   const TampRecord **rewrites; /* an entry's new record, or NULL; the array is NULL until the first */
   const TampRecord *added;    /* at most one message is added by a step */
   uint32_t added_before;      /* the entry it stands before; list->count for the end */
@@ -60,11 +64,12 @@ static inline bool tamp_step_protected(const TampStep *step, uint32_t group) {
   return (step->protection[group] & TAMP_GROUP_PROTECTED) != 0;
 }
 
-/* Drops every member, and the activity that goes with it. Whoever calls has made sure that the group is not
+/* Drops every member but those that stay (TampEntry.stays), and the activity that goes with it. Whoever calls has made sure that the group is not
  * protected. Dropping twice is nothing. */
 void tamp_step_drop_group(TampStep *step, uint32_t group);
 
-/* Drops one entry (and its activity) of a group that otherwise stays: reasoning, a result. */
+/* Drops one entry (and its activity) of a group that otherwise stays: reasoning, a result. Nothing where the entry
+ * stays whatever goes. */
 void tamp_step_drop_entry(TampStep *step, uint32_t entry);
 
 /* Reads the message of an entry again, to look at texts. Valid until the next read of the same TampMessage;

@@ -39,6 +39,7 @@ typedef struct Asking {
   TampText previous; /* what there is so far */
   TampWriter text;
   uint64_t text_tokens;
+  uint32_t newest;   /* the entry that was added last */
   uint32_t *origins; /* of the messages in it, as many as `count` */
   const TampRecord **records;
   uint32_t count;
@@ -101,14 +102,31 @@ static TampStatus room(const Asking *asking, uint64_t *tokens) {
   return status;
 }
 
+/* Whether all of the message that a unit is of is covered, as it was read. */
+static bool whole_of(const Asking *asking, const TampEntry *item) {
+  const TampStep *step = &asking->cover->step;
+  const TampRecord *whole = item->record->whole;
+  for (uint32_t i = 0; whole && i < whole->unit_count; i++) {
+    uint32_t at = item->head + i;
+    if (at >= step->list->count || step->list->entries[at].record != &whole->units[i] || !step->drops[at]) {
+      return false;
+    }
+  }
+  return whole != NULL;
+}
+
 /* A message that is cut stands in a question once, however many pieces of it do. */
 static void add_message(Asking *asking, uint32_t entry) {
   const TampEntry *item = &asking->cover->step.list->entries[entry];
-  if (asking->count > 0 && asking->records[asking->count - 1] == item->record) return;
-  asking->origins[asking->count] = item->origin;
-  asking->records[asking->count] = item->record;
-  asking->count++;
+  const TampRecord *record = whole_of(asking, item) ? item->record->whole : item->record;
+  if (asking->count > 0 && asking->newest == entry) return;
+  asking->newest = entry;
   asking->tokens += item->record->tokens;
+  if (tamp_entry_joined(asking->cover->step.list, entry)) asking->tokens -= TAMP_MESSAGE_TOKENS;
+  if (asking->count > 0 && asking->records[asking->count - 1] == record) return;
+  asking->origins[asking->count] = item->origin;
+  asking->records[asking->count] = record;
+  asking->count++;
 }
 
 static void add_text(Asking *asking, TampText text, uint64_t tokens) {

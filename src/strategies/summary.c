@@ -19,20 +19,30 @@ void tamp_summary_limits(const void *given, TampLimits *limits) {
 
 /* ── What is covered ───────────────────────────────────────────────────────────────────────── */
 
+/* What is in `taken`, a byte an entry. */
+enum { ENTRY = 1, MESSAGE = 2 };
+
+static void add_entry(TampCover *cover, uint32_t entry, uint8_t *taken) {
+  uint32_t head = cover->step.list->entries[entry].head;
+  if (taken[entry] & ENTRY) return;
+  cover->entries[cover->count++] = entry;
+  cover->covered += !(taken[head] & MESSAGE);
+  taken[entry] |= ENTRY;
+  taken[head] |= MESSAGE;
+}
+
 /* Adds the members of a group, each once: a call's results directly behind it, in the order of the
- * calls, wherever they stand in the list. `taken` is a byte an entry. */
+ * calls, wherever they stand in the list. */
 static void cover_group(TampCover *cover, uint32_t group, uint8_t *taken) {
   const TampList *list = cover->step.list;
   for (uint32_t i = list->groups[group].first; i != TAMP_NONE; i = list->entries[i].next) {
     const TampEntry *entry = &list->entries[i];
-    if (!taken[i]) cover->entries[cover->count++] = i;
-    taken[i] = 1;
+    if (entry->stays) continue;
+    add_entry(cover, i, taken);
     for (uint32_t k = 0; k < entry->record->call_count; k++) {
       uint32_t result = list->calls[entry->calls + k].first;
       for (; result != TAMP_NONE; result = list->results[result].next) {
-        uint32_t answer = list->results[result].entry;
-        if (!taken[answer]) cover->entries[cover->count++] = answer;
-        taken[answer] = 1;
+        add_entry(cover, list->results[result].entry, taken);
       }
     }
   }
@@ -142,7 +152,6 @@ TampStatus tamp_cover_begin(TampRun *run, const TampSummaryOptions *options, con
     tamp_run_note(run, "nothing older than the window may go");
     return TAMP_OK;
   }
-  cover->covered = cover->count;
   bool free;
   status = cover_summaries(cover, &free);
   if (status) return status;

@@ -162,7 +162,10 @@ static TampStatus collapse_group(Collapse *collapse, uint32_t group, uint64_t ma
   /* A rewrite that saves nothing is not done. */
   if (status || record->tokens >= list->groups[group].tokens) return status;
   for (uint32_t i = list->groups[group].first; i != TAMP_NONE; i = list->entries[i].next) {
-    if (i != anchor) tamp_step_drop_entry(step, i);
+    const TampRecord *member = list->entries[i].record;
+    /* Where a message is several records, what it says stays. */
+    bool says = member->role == TAMP_ROLE_ASSISTANT && member->call_count + member->result_count == 0;
+    if (i != anchor && !says) tamp_step_drop_entry(step, i);
   }
   return tamp_step_rewrite(step, anchor, record);
 }
