@@ -17,7 +17,9 @@ void tamp_list_clear(TampList *list) {
   list->call_before = list->last_speaker = list->waiting = list->last_solid = TAMP_NONE;
   list->question = list->question_end = list->first_user = TAMP_NONE;
   list->batch = list->batch_entry = TAMP_NONE;
+  list->due = list->due_end = 0;
   list->in_run = list->items = false;
+  list->tidy = true;
 }
 
 /* The tables by atom reach as far as the greatest that was asked for, so that a list which is made anew needs no
@@ -283,6 +285,25 @@ static void follow_turns(TampList *list, uint32_t entry, TampGroupKind kind) {
   list->in_run = true;
 }
 
+/* Follows whether results stand where repair would put them. */
+static void follow_results(TampList *list, uint32_t entry, TampGroupKind kind) {
+  const TampEntry *item = &list->entries[entry];
+  const TampRecord *record = item->record;
+  if (kind == TAMP_GROUP_ACTIVITY || record->role == TAMP_ROLE_REASONING) return;
+  bool whole = item->head == entry && record->batch == TAMP_NONE;
+  if (record->call_count == 0 && (record->result_count > 0 || kind == TAMP_GROUP_ORPHAN)) {
+    whole = whole && record->role == TAMP_ROLE_TOOL && record->result_count == 1;
+    bool next = whole && list->due < list->due_end && list->results[item->results].call == list->due;
+    list->tidy = list->tidy && next;
+    list->due++;
+    return;
+  }
+  whole = whole && (record->call_count == 0 || record->result_count == 0);
+  list->tidy = list->tidy && whole && list->due >= list->due_end;
+  list->due = item->calls;
+  list->due_end = item->calls + record->call_count;
+}
+
 static TampStatus float_reasoning(TampList *list, uint32_t entry) {
   TampStatus status = tamp_arena_grow(list->arena, (void **)&list->floats, &list->float_capacity,
                                       (size_t)list->float_count + 1, sizeof *list->floats);
@@ -476,9 +497,11 @@ static TampStatus append_message(TampList *list, const Message *message) {
     bool lone = record->role == TAMP_ROLE_TOOL && host == TAMP_NONE && list->call_before != TAMP_NONE;
     if (bare && (lone || host != TAMP_NONE)) {
       append_to_host(list, entry, lone ? list->entries[list->call_before].group : host);
+      list->tidy = false;
       continue;
     }
     status = append(list, entry, kind);
+    if (!status) follow_results(list, entry, kind);
     follow_batch(list, entry, kind);
     if (host != TAMP_NONE && list->groups[host].kind == TAMP_GROUP_GONE) host = list->entries[entry].group;
   }
@@ -491,6 +514,11 @@ TampStatus tamp_list_append(TampList *list, const TampRecord *record, uint32_t o
 
 TampStatus tamp_list_append_units(TampList *list, const TampUnit *units, uint32_t count, uint32_t origin) {
   return append_message(list, &(Message){units, NULL, count, origin});
+}
+
+bool tamp_list_tidy(const TampList *list) {
+  if (!list->tidy || list->heads < list->count) return false;
+  return list->due >= list->due_end || list->calls[list->due].entry == list->waiting;
 }
 
 void tamp_list_judge(TampList *list) {

@@ -107,7 +107,9 @@ typedef struct TampList {
   uint32_t first_user;   /* TAMP_NONE */
   uint32_t batch;        /* that of the last record that has one, TAMP_NONE behind a user message */
   uint32_t batch_entry;  /* the last record of it that speaks, TAMP_NONE */
+  uint32_t due, due_end; /* calls of the last batch whose results should come next */
   bool in_run;           /* the list ends in a run of user messages */
+  bool tidy;             /* so far every batch was followed by its results in the order of its calls */
   bool items;            /* there are calls that may have been made together (TAMP_BATCH_ITEMS) */
 } TampList;
 
@@ -129,6 +131,10 @@ static inline bool tamp_entry_joined(const TampList *list, uint32_t entry) {
 
 /* Empties it, keeping its memory. */
 void tamp_list_clear(TampList *list);
+
+/* Whether repair would find nothing to move, drop or answer: what is not answered is the last batch, and it
+ * waits. It may be false of such a list too: of all whose results are not messages of their own. */
+bool tamp_list_tidy(const TampList *list);
 
 /* Settles which calls are pending on this list (TampList.waiting): a pass begins with it. */
 void tamp_list_judge(TampList *list);

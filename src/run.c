@@ -310,15 +310,22 @@ static TampStatus close_with_repair(TampRun *run) {
 
 TampStatus tamp_run_all(TampRun *run, const TampPolicy *policy) {
   bool own_repair = closes_with_repair(policy);
+  const TampList *given = run->list;
+  /* The history's own list: judging it changes only what this run reads. */
+  tamp_list_judge((TampList *)run->list);
+  TampStatus status = tamp_straighten(run);
+  if (status) return status;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
     uint32_t changes = run->changes;
     run->quiet = pass > 0;
-    /* The first list is the history's own; judging it changes only what this run reads. */
     tamp_list_judge((TampList *)run->list);
-    TampStatus status = tamp_run_policy(run, policy);
+    status = tamp_run_policy(run, policy);
     if (!status && run->changes > 0 && !own_repair) status = close_with_repair(run);
     if (status) return status;
-    if (run->changes == changes) return TAMP_OK;
+    if (run->changes == changes) {
+      if (changes == 0) run->list = given; /* nothing but the order was touched */
+      return TAMP_OK;
+    }
   }
   run->refusal = "internal error: the policy does not come to rest";
   return TAMP_OK;

@@ -81,6 +81,7 @@ typedef struct TampRun {
   bool forced;          /* inside a budget: limits and `when` are not asked */
   bool fired;
   bool quiet;           /* a later pass: only steps that change something are reported */
+  bool straightened;    /* results were moved to their calls, and nobody has asked for that yet */
   bool nothing_left;    /* the last repair would have emptied the list, so it did nothing */
   const char *note;
   struct TampAddition {

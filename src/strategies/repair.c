@@ -18,6 +18,13 @@ enum { DROP = 0, KEEP = 1 };                         /* orphanResults */
 enum { ANSWER_STALE = 0, DROP_STALE = 1, KEEP_STALE = 2 }; /* staleCalls */
 enum { ANY_HEAD = 0, USER_HEAD = 1 };                /* head */
 
+/* What a list is read as before anything is done to it. */
+static const TampRepairOptions moves_only = {
+    .orphan_results = KEEP,
+    .stale_calls = KEEP_STALE,
+    .head = ANY_HEAD,
+};
+
 const TampRepairOptions tamp_repair_defaults = {
     .orphan_results = DROP,
     .stale_calls = ANSWER_STALE,
@@ -106,7 +113,7 @@ static void judge_results(Repair *repair) {
         duplicate = true;
       }
     }
-    if (counts) {
+    if (counts || (duplicate && repair->options == &moves_only)) {
       repair->fates[i] = WITH_CALL;
     } else if (duplicate) {
       mark_gone(repair, i, "repair: another result of the same call counts");
@@ -268,16 +275,17 @@ static uint32_t expect(const Repair *repair, uint32_t at, uint64_t *expected) {
   uint32_t count = 0;
   for (uint32_t k = 0; k < entry->record->call_count; k++) {
     uint32_t call = entry->calls + k;
-    uint32_t result =
-        tamp_list_counted_result(list, repair->run->pins, repair->run->pin_count, call);
+    uint32_t result = list->calls[call].first;
     if (result == TAMP_NONE) {
       if (!own_results(repair) && answers(repair, call)) expected[count++] = (uint64_t)call << 32 | TAMP_NONE;
       continue;
     }
-    uint32_t from = list->results[result].entry;
-    if (from == at || repair->fates[from] == GONE || repair->placed[from]) continue;
-    repair->placed[from] = 1;
-    expected[count++] = from;
+    for (; result != TAMP_NONE; result = list->results[result].next) {
+      uint32_t from = list->results[result].entry;
+      if (from == at || repair->fates[from] != WITH_CALL || repair->placed[from]) continue;
+      repair->placed[from] = 1;
+      expected[count++] = from;
+    }
   }
   return count;
 }
@@ -518,7 +526,8 @@ static TampStatus name_parted(Repair *repair) {
 static TampStatus rebuild(Repair *repair) {
   const TampList *list = repair->list;
   size_t most = (size_t)list->count + list->call_count + 1;
-  uint64_t *expected = tamp_step_alloc(&repair->step, (list->call_count + 1) * sizeof *expected);
+  size_t most_expected = (size_t)list->call_count + list->result_count + 1;
+  uint64_t *expected = tamp_step_alloc(&repair->step, most_expected * sizeof *expected);
   repair->items = tamp_step_alloc(&repair->step, most * sizeof *repair->items);
   if (!expected || !repair->items) return TAMP_NO_MEMORY;
   for (uint32_t i = 0; i < list->count; i++) {
@@ -549,6 +558,8 @@ static TampStatus rebuild(Repair *repair) {
 }
 
 TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options) {
+  run->nothing_left = false;
+  if (options->head == ANY_HEAD && tamp_list_tidy(run->list)) return TAMP_OK;
   Repair repair = {.run = run, .options = options, .list = run->list, .home = TAMP_NONE};
   TampStatus status = tamp_step_begin(run, "", &repair.step);
   if (status) return status;
@@ -559,7 +570,6 @@ TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options) {
   judge_results(&repair);
   status = judge_stale(&repair);
   if (!status) status = rebuild(&repair);
-  run->nothing_left = false;
   if (status || !repair.changed) return status;
   uint32_t changes = run->changes;
   status = tamp_run_replace(run, repair.items, repair.count);
@@ -567,8 +577,23 @@ TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options) {
   return status;
 }
 
+TampStatus tamp_straighten(TampRun *run) {
+  const TampList *given = run->list;
+  /* Where results share messages, moving them is more than an order. */
+  if (given->heads < given->count || (run->format->flags & (TAMP_FORMAT_ONE_BATCH | TAMP_FORMAT_IN_PLACE))) {
+    return TAMP_OK;
+  }
+  TampStatus status = tamp_repair(run, &moves_only);
+  if (status || run->list == given) return status;
+  run->straightened = true;
+  run->changes--;
+  return TAMP_OK;
+}
+
 static TampStatus run_repair(TampRun *run, const TampPolicy *policy) {
   tamp_run_fired(run);
+  if (run->straightened) run->changes++;
+  run->straightened = false;
   return tamp_repair(run, policy->options);
 }
 

@@ -141,6 +141,11 @@ TampStatus tamp_truncate_to(TampRun *run, const TampTruncationOptions *options);
 TampStatus tamp_collapse_tool_results(TampRun *run, const TampToolResultsOptions *options);
 TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options);
 
+/* Before a run: the list becomes what it is read as (strategies.md §1, Order), results directly behind their
+ * calls, so that whatever goes does not change what reasoning belongs to. It shows in the result only when
+ * something else changed or a repair was asked for. */
+TampStatus tamp_straighten(TampRun *run);
+
 extern const TampToolResultsOptions tamp_tool_results_defaults;
 extern const TampRepairOptions tamp_repair_defaults;
 
