@@ -319,6 +319,10 @@ TampStatus tamp_digest_message(const uint8_t *text, size_t at, size_t length, bo
   return status;
 }
 
+TampDigest tamp_digest_text(const uint8_t *text, size_t length) {
+  return digest_of(murmur((TampText){text, length}, SEED_STRING));
+}
+
 TampDigest tamp_digest_empty(void) {
   return digest_of((Hash){0, 0});
 }

@@ -32,6 +32,9 @@ typedef struct TampDigest {
 TampStatus tamp_digest_message(const uint8_t *text, size_t at, size_t length, bool raw,
                                TampArena *scratch, TampDigest *out, TampFault *fault);
 
+/* The digest of a text: to make an id from another. */
+TampDigest tamp_digest_text(const uint8_t *text, size_t length);
+
 /* The digest of the empty list, to start from. */
 TampDigest tamp_digest_empty(void);
 

@@ -11,6 +11,7 @@
 #include "digest.h"
 #include "heap.h"
 #include "history.h"
+#include "transcript.h"
 
 #define EXPORT(name) __attribute__((export_name(#name), used))
 
@@ -18,6 +19,11 @@
 __attribute__((import_module("tamp"), import_name("count"))) int32_t import_count(uint32_t key,
                                                                                   const uint8_t *text,
                                                                                   uint32_t length);
+
+/* The bytes [offset, offset + length) of the file that transcript `key` is read from. 0, or another number when
+ * they cannot be read. */
+__attribute__((import_module("tamp"), import_name("read"))) int32_t import_read(uint32_t key, double offset,
+                                                                                uint32_t length, uint8_t *to);
 
 /* ── Memory ───────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -88,7 +94,7 @@ EXPORT(tamp_out) uint32_t *export_out(void) {
 
 /* ── Handles ──────────────────────────────────────────────────────────────────────────────────────────── */
 
-typedef enum Kind { FREE = 0, HISTORY, POLICY, PLAN, TEXT } Kind;
+typedef enum Kind { FREE = 0, HISTORY, POLICY, PLAN, TEXT, TRANSCRIPT } Kind;
 
 /* A policy or a text: an arena and what lies in it. */
 typedef struct Holder {
@@ -148,6 +154,12 @@ static void *object_of(uint32_t handle, Kind kind) {
   return slot ? slot->object : NULL;
 }
 
+/* A transcript's handle stands for its history too, which nobody else may change. */
+static TampHistory *history_of(uint32_t handle) {
+  TampTranscript *transcript = object_of(handle, TRANSCRIPT);
+  return transcript ? tamp_transcript_view(transcript).history : object_of(handle, HISTORY);
+}
+
 static void free_holder(Holder *holder) {
   TampAllocator allocator = holder->arena.allocator;
   tamp_arena_free(&holder->arena);
@@ -161,6 +173,9 @@ static void release(Slot *slot) {
       break;
     case PLAN:
       tamp_plan_free(slot->object);
+      break;
+    case TRANSCRIPT:
+      tamp_transcript_free(slot->object);
       break;
     default:
       if (slot->object) free_holder(slot->object);
@@ -299,7 +314,7 @@ EXPORT(tamp_history_truncate) TampStatus export_history_truncate(uint32_t handle
 
 /* out: how many messages there are. */
 EXPORT(tamp_history_length) TampStatus export_history_length(uint32_t handle) {
-  TampHistory *history = object_of(handle, HISTORY);
+  TampHistory *history = history_of(handle);
   if (!history) return TAMP_BAD_HANDLE;
   out[0] = tamp_history_length(history);
   return TAMP_OK;
@@ -355,7 +370,7 @@ EXPORT(tamp_history_spans) TampStatus export_history_spans(uint32_t handle) {
 
 /* out: the bytes that the module holds for this history. */
 EXPORT(tamp_history_size) TampStatus export_history_size(uint32_t handle) {
-  TampHistory *history = object_of(handle, HISTORY);
+  TampHistory *history = history_of(handle);
   if (!history) return TAMP_BAD_HANDLE;
   out_long(0, tamp_arena_size(&history->arena));
   return TAMP_OK;
@@ -412,7 +427,7 @@ static void set_busy(uint32_t handle, bool busy) {
 /* out: tokens. */
 EXPORT(tamp_history_tokens)
 TampStatus export_history_tokens(uint32_t handle, const uint8_t *json, uint32_t length, uint32_t key) {
-  TampHistory *history = object_of(handle, HISTORY);
+  TampHistory *history = history_of(handle);
   if (!history) return TAMP_BAD_HANDLE;
   TampArena arena;
   TampOptions options;
@@ -431,7 +446,7 @@ TampStatus export_history_tokens(uint32_t handle, const uint8_t *json, uint32_t 
 EXPORT(tamp_history_inspect)
 TampStatus export_history_inspect(uint32_t handle, const uint8_t *json, uint32_t length,
                                   uint32_t key) {
-  TampHistory *history = object_of(handle, HISTORY);
+  TampHistory *history = history_of(handle);
   if (!history) return TAMP_BAD_HANDLE;
   uint32_t text;
   Holder *holder;
@@ -528,7 +543,7 @@ EXPORT(tamp_history_plan)
 TampStatus export_history_plan(uint32_t handle, uint32_t count, uint32_t policy, const uint8_t *json,
                                uint32_t json_length, uint32_t key, const uint8_t *answers_json,
                                uint32_t answers_length) {
-  TampHistory *history = object_of(handle, HISTORY);
+  TampHistory *history = history_of(handle);
   Holder *holder = object_of(policy, POLICY);
   if (!history || !holder || !holder->policy) return TAMP_BAD_HANDLE;
   uint32_t plan_handle;
@@ -615,7 +630,7 @@ EXPORT(tamp_plan_question) TampStatus export_plan_question(uint32_t handle) {
 EXPORT(tamp_plan_question_message)
 TampStatus export_plan_question_message(uint32_t handle, uint32_t history_handle, uint32_t at) {
   TampPlan *plan = object_of(handle, PLAN);
-  const TampHistory *history = object_of(history_handle, HISTORY);
+  const TampHistory *history = history_of(history_handle);
   const TampQuestion *question = plan ? tamp_plan_question(plan) : NULL;
   if (!question || !history || at >= question->count) return TAMP_BAD_HANDLE;
   uint32_t origin = question->origins[at];
@@ -624,4 +639,100 @@ TampStatus export_plan_question_message(uint32_t handle, uint32_t history_handle
   out[0] = same ? origin : TAMP_NONE;
   out_text(1, (TampText){record->bytes, record->length});
   return TAMP_OK;
+}
+
+/* ── Transcripts ──────────────────────────────────────────────────────────────────────────────────────── */
+
+static TampStatus read_by_import(void *context, uint64_t offset, uint32_t length, uint8_t *to) {
+  return import_read((uint32_t)(uintptr_t)context, (double)offset, length, to) == 0 ? TAMP_OK : TAMP_BAD_COUNT;
+}
+
+/* `format` TAMP_NONE: to be told. out: handle, which is the key of its file. */
+EXPORT(tamp_transcript_new) TampStatus export_transcript_new(uint32_t format) {
+  uint32_t handle;
+  TampTranscript *transcript;
+  const TampFormat *known = format == TAMP_NONE ? NULL : tamp_format_at(format);
+  if (format != TAMP_NONE && !known) return TAMP_BAD_ARGUMENT;
+  TampStatus status = new_handle(TRANSCRIPT, &handle);
+  if (status) return status;
+  TampSource source = {read_by_import, (void *)(uintptr_t)handle};
+  status = tamp_transcript_new(tamp_default_allocator(), known, source, &transcript);
+  if (status) {
+    release(find(handle, TRANSCRIPT));
+    return status;
+  }
+  find(handle, TRANSCRIPT)->object = transcript;
+  out[0] = handle;
+  return TAMP_OK;
+}
+
+static TampStatus transcript_failed(const TampTranscript *transcript, TampStatus status) {
+  uint32_t index;
+  const TampSplitFault *fault = tamp_transcript_fault(transcript, &index);
+  fail(status, index, (TampFault){0, fault->reason});
+  out_long(1, fault->offset);
+  return status;
+}
+
+/* The next bytes of the file. out: how many messages were read so far; on failure the fault. */
+EXPORT(tamp_transcript_feed)
+TampStatus export_transcript_feed(uint32_t handle, const uint8_t *bytes, uint32_t length) {
+  TampTranscript *transcript = object_of(handle, TRANSCRIPT);
+  if (!transcript) return TAMP_BAD_HANDLE;
+  TampStatus status = tamp_transcript_feed(transcript, bytes, length);
+  if (status) return transcript_failed(transcript, status);
+  out[0] = tamp_transcript_count(transcript);
+  return TAMP_OK;
+}
+
+/* The end of the file. out: container, index of the format or TAMP_NONE, how many messages it would send, unreadable
+ * lines (pointer, count; six words each: offset and line of two, reason, nothing), name of the format; on failure
+ * the fault. */
+EXPORT(tamp_transcript_finish) TampStatus export_transcript_finish(uint32_t handle) {
+  TampTranscript *transcript = object_of(handle, TRANSCRIPT);
+  if (!transcript) return TAMP_BAD_HANDLE;
+  TampStatus status = tamp_transcript_finish(transcript);
+  if (status) return transcript_failed(transcript, status);
+  _Static_assert(sizeof(TampUnreadable) == 24 && sizeof(TampSlice) == 24, "web/wasm.js reads six words");
+  TampTranscriptView view = tamp_transcript_view(transcript);
+  out[0] = view.container;
+  out[1] = TAMP_NONE;
+  for (uint32_t i = 0; view.format && tamp_format_at(i); i++) {
+    if (tamp_format_at(i) == view.format) out[1] = i;
+  }
+  out[2] = view.history ? view.history->list.sent : 0;
+  out[3] = (uint32_t)(uintptr_t)view.unreadable;
+  out[4] = view.unreadable_count;
+  const char *name = view.format ? view.format->name : "";
+  out_text(5, (TampText){(const uint8_t *)name, strlen(name)});
+  return TAMP_OK;
+}
+
+/* The id of a message (pointer, length), empty without one, and where it is in the file: offset and length of two
+ * words. */
+EXPORT(tamp_transcript_message) TampStatus export_transcript_message(uint32_t handle, uint32_t index) {
+  const TampTranscript *transcript = object_of(handle, TRANSCRIPT);
+  const TampHistory *history = transcript ? tamp_transcript_view(transcript).history : NULL;
+  if (!history || index >= tamp_history_length(history)) return TAMP_BAD_HANDLE;
+  uint32_t id = tamp_history_record(history, index)->id;
+  TampSlice slice = tamp_transcript_span(transcript, index);
+  out_text(0, id == TAMP_NONE ? (TampText){0} : tamp_atoms_text(&history->atoms, id));
+  out_long(2, slice.offset);
+  out_long(4, slice.length);
+  return TAMP_OK;
+}
+
+/* out: slices of the file that the plan leaves (pointer, count; six words each: offset and length of two, bytes
+ * or NULL, nothing). */
+EXPORT(tamp_transcript_write)
+TampStatus export_transcript_write(uint32_t handle, uint32_t plan_handle, uint32_t drop_dead) {
+  TampTranscript *transcript = object_of(handle, TRANSCRIPT);
+  TampPlan *plan = object_of(plan_handle, PLAN);
+  if (!transcript || !plan) return TAMP_BAD_HANDLE;
+  const TampSlice *slices = NULL;
+  uint32_t count = 0;
+  TampStatus status = tamp_transcript_write(transcript, plan, drop_dead != 0, &slices, &count);
+  out[0] = (uint32_t)(uintptr_t)slices;
+  out[1] = count;
+  return status;
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 
 const ALLOWED = new Set([
   'tamp.count', // the caller's token counter
+  'tamp.read', // bytes of a transcript that are needed again
 ]);
 
 const file = process.argv[2];

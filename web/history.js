@@ -20,7 +20,7 @@ const STILL_WRITTEN = 8;
 const forgotten = new FinalizationRegistry(({ bridge, handle }) => bridge.dispose(handle));
 
 /** @param {AbortSignal | undefined} signal */
-function throwIfAborted(signal) {
+export function throwIfAborted(signal) {
   if (!signal?.aborted) return;
   const { reason } = signal;
   if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
@@ -34,7 +34,7 @@ function throwIfAborted(signal) {
  * @param {AbortSignal} signal
  * @returns {Promise<T>}
  */
-async function unlessAborted(value, signal) {
+export async function unlessAborted(value, signal) {
   /** @type {() => void} */
   let stop = () => {};
   const aborted = new Promise((_resolve, reject) => {

@@ -97,6 +97,8 @@ export class Bridge {
   #reasons = new Map();
   /** The counters of calls under way, by key; and what one of them threw. @type {Map<number, Counter>} */
   #counters = new Map();
+  /** Those who read the files of transcripts, by handle. @type {Map<number, (offset: number, length: number) => Uint8Array>} */
+  #readers = new Map();
   /** @type {WeakMap<Counter, number>} */
   #keys = new WeakMap();
   #nextKey = 1;
@@ -107,8 +109,13 @@ export class Bridge {
 
   /** @param {WebAssembly.Module} module */
   constructor(module) {
+    /** What this is an instance of, for another one in a worker. */
+    this.module = module;
     const instance = new WebAssembly.Instance(module, {
-      tamp: { count: (/** @type {number} */ key, /** @type {number} */ at, /** @type {number} */ length) => this.#count(key, at, length) },
+      tamp: {
+        count: (/** @type {number} */ key, /** @type {number} */ at, /** @type {number} */ length) => this.#count(key, at, length),
+        read: (/** @type {number} */ key, /** @type {number} */ offset, /** @type {number} */ length, /** @type {number} */ at) => this.#read(key, offset, length, at),
+      },
     });
     this.#exports = instance.exports;
     this.#memory = /** @type {WebAssembly.Memory} */ (instance.exports.memory);
@@ -261,6 +268,96 @@ export class Bridge {
     }
   }
 
+  // ── Transcripts ───────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The import: writes bytes of a transcript's file into memory; -1 when they cannot be read. @param {number} key @param {number} offset @param {number} length @param {number} at */
+  #read(key, offset, length, at) {
+    try {
+      const bytes = this.#readers.get(key >>> 0)?.(offset, length >>> 0);
+      if (bytes?.length !== length >>> 0) throw new TampError('source-changed', 'The transcript is not what it was when it was read: it became shorter. Nothing was written.');
+      this.#view().set(bytes, at >>> 0);
+      return 0;
+    } catch (error) {
+      this.#thrown ??= { error };
+      return -1;
+    }
+  }
+
+  /**
+   * A transcript, to be fed with the bytes of its file.
+   * @param {string | null} format null: to be told from its messages
+   * @param {(offset: number, length: number) => Uint8Array} read bytes of the file again, at once
+   * @returns {number} a handle
+   */
+  newTranscript(format, read) {
+    const status = this.#exports.tamp_transcript_new(format === null ? NONE : this.format(format).index);
+    if (status !== OK) throw this.#failure(status);
+    const [handle] = this.#words(1);
+    this.#readers.set(handle, read);
+    return handle;
+  }
+
+  /** The next bytes; returns how many messages there were so far. @param {number} handle @param {Uint8Array} bytes */
+  feed(handle, bytes) {
+    return this.#pass(bytes, (at, length) => {
+      const status = this.#exports.tamp_transcript_feed(handle, at, length);
+      if (status === BAD_COUNT) this.#raise(status);
+      if (status !== OK) throw this.#messageFailure(status);
+      return this.#words(1)[0];
+    });
+  }
+
+  /**
+   * The end of the file.
+   * @param {number} handle
+   * @returns {{ container: number, format: string | null, messages: number, unreadable: { line: number, offset: number, message: string }[] }}
+   */
+  finish(handle) {
+    const status = this.#exports.tamp_transcript_finish(handle);
+    if (status === BAD_COUNT) this.#raise(status);
+    if (status !== OK) throw this.#messageFailure(status);
+    const words = this.#words(7);
+    const lines = new Uint32Array(this.#memory.buffer, words[3], 6 * words[4]);
+    const unreadable = [];
+    for (let i = 0; i < lines.length; i += 6) {
+      unreadable.push({ line: this.#long(lines, i + 2), offset: this.#long(lines, i), message: this.reason(lines[i + 4]) });
+    }
+    return { container: words[0], format: words[1] === NONE ? null : this.#text(words[5], words[6]), messages: words[2], unreadable };
+  }
+
+  /** A message of a transcript: its id, empty without one, and where it is. @param {number} handle @param {number} index */
+  transcriptMessage(handle, index) {
+    const status = this.#exports.tamp_transcript_message(handle, index);
+    if (status !== OK) throw this.#failure(status);
+    const words = this.#words(6);
+    return { id: this.#text(words[0], words[1]), offset: this.#long(words, 2), length: this.#long(words, 4) };
+  }
+
+  /**
+   * Plans a policy on a transcript, and what its file becomes.
+   * @param {number} handle
+   * @param {number} policy
+   * @param {BridgeOptions} options
+   * @param {(string | null)[]} answers
+   * @param {boolean} dropDead
+   * @returns {{ plan: PlanView, question: null, slices: ([from: number, to: number] | Uint8Array)[] } | { plan: null, question: Question, slices: [] }}
+   */
+  planTranscript(handle, policy, options, answers, dropDead) {
+    /** @type {([from: number, to: number] | Uint8Array)[]} */
+    const slices = [];
+    const made = this.plan(handle, this.length(handle), policy, options, answers, (plan) => {
+      const status = this.#exports.tamp_transcript_write(handle, plan, dropDead ? 1 : 0);
+      if (status !== OK) this.#raise(status);
+      const [at, count] = this.#words(2);
+      const words = new Uint32Array(this.#memory.buffer, at, 6 * count);
+      for (let i = 0; i < words.length; i += 6) {
+        const [offset, length] = [this.#long(words, i), this.#long(words, i + 2)];
+        slices.push(words[i + 4] === 0 ? [offset, offset + length] : this.#copy(words[i + 4], length));
+      }
+    });
+    return made.plan ? { ...made, slices } : { ...made, slices: [] };
+  }
+
   // ── Formats ───────────────────────────────────────────────────────────────────────────────────────────────
 
   /** @param {string} name @returns {{ index: number, idPath: string[] }} */
@@ -298,6 +395,7 @@ export class Bridge {
 
   /** Frees what a handle stands for; a stale one is nothing. @param {number} handle */
   dispose(handle) {
+    this.#readers.delete(handle);
     return this.#exports.tamp_dispose(handle) === OK;
   }
 
@@ -500,9 +598,10 @@ export class Bridge {
    * @param {number} policy
    * @param {BridgeOptions} options
    * @param {(string | null)[]} answers null for what was no string
+   * @param {(plan: number) => void} [use] is given the handle of a plan that asks nothing
    * @returns {{ plan: PlanView, question: null } | { plan: null, question: Question }}
    */
-  plan(handle, count, policy, options, answers) {
+  plan(handle, count, policy, options, answers, use) {
     const run = (/** @type {number} */ answersAt, /** @type {number} */ answersLength) =>
       this.#withOptions(options, (at, length, key) =>
         this.#exports.tamp_history_plan(handle, count, policy, at, length, key, answersAt, answersLength));
@@ -510,6 +609,7 @@ export class Bridge {
     if (status !== OK && status !== NEEDS_SUMMARY) this.#raise(status);
     const [plan] = this.#words(1);
     try {
+      if (status === OK) use?.(plan);
       return status === OK ? { plan: this.#planView(plan), question: null } : { plan: null, question: this.#question(plan, handle) };
     } finally {
       this.dispose(plan);

@@ -73,6 +73,8 @@ typedef struct Digest {
   uint32_t value_count, value_capacity;
   TampAtoms mentioned;
   TampText answer; /* the last one; empty for none */
+  uint8_t *answer_bytes;
+  uint32_t answer_capacity;
   TampText before; /* what a summary of another shape said */
 } Digest;
 
@@ -161,6 +163,7 @@ static TampStatus add_value(Digest *digest, uint32_t tool, TampText text) {
   status = tamp_arena_grow(digest->arena, (void **)&digest->values, &digest->value_capacity,
                            (size_t)digest->value_count + 1, sizeof *digest->values);
   if (status) return status;
+  text = part_of(bytes, bytes.length - text.length, bytes.length); /* the message does not stay */
   digest->values[digest->value_count] = (Value){text, digest->tools[tool].newest};
   digest->tools[tool].newest = digest->value_count++;
   return TAMP_OK;
@@ -241,11 +244,26 @@ static bool ends_word(uint8_t byte) {
 }
 
 static TampStatus add_mentioned(Digest *digest, TampText word) {
-  uint32_t atom;
-  return tamp_atoms_intern(&digest->mentioned, word, &atom);
+  uint32_t atom = tamp_atoms_find(&digest->mentioned, word);
+  if (atom != TAMP_NONE) return TAMP_OK;
+  uint8_t *copy = tamp_arena_alloc(digest->arena, word.length);
+  if (!copy) return TAMP_NO_MEMORY;
+  memcpy(copy, word.bytes, word.length);
+  return tamp_atoms_intern(&digest->mentioned, (TampText){copy, word.length}, &atom);
 }
 
-/* Files and URLs that a text names. The words point into it. */
+/* The last answer so far, in the place of the one before. */
+static TampStatus keep_answer(Digest *digest, TampText text) {
+  void *bytes = digest->answer_bytes;
+  TampStatus status = tamp_arena_grow(digest->arena, &bytes, &digest->answer_capacity, text.length, 1);
+  if (status) return status;
+  digest->answer_bytes = bytes;
+  if (text.length > 0) memcpy(bytes, text.bytes, text.length);
+  digest->answer = (TampText){bytes, text.length};
+  return TAMP_OK;
+}
+
+/* Files and URLs that a text names. */
 static TampStatus find_mentioned(Digest *digest, TampText text) {
   size_t at = 0;
   while (at < text.length) {
@@ -370,7 +388,8 @@ static TampStatus read_entry(Digest *digest, TampStep *step, uint32_t entry, Tam
     TampText text;
     status = tamp_message_text(message, part->text, digest->arena, &text);
     if (status || tamp_text_is_blank(text)) continue;
-    if (answer) digest->answer = text;
+    if (answer) status = keep_answer(digest, text);
+    if (status) return status;
     if (person && !asked) status = read_question(digest, text);
     asked = true;
     if (!status) status = find_mentioned(digest, text);
