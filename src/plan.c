@@ -289,6 +289,10 @@ static TampStatus list_messages(TampPlan *plan, const TampRun *run, const TampLi
     TampStatus status = tamp_arena_grow(&plan->arena, (void **)&texts, &capacity,
                                         (size_t)view->text_count + 1, sizeof *texts);
     if (status) return status;
+    if (origin != TAMP_NONE && !run->reasons[origin]) {
+      /* Nothing of it went, and nothing came: its results stand before what else it says. */
+      run->reasons[origin] = "repair: results put before the rest of their message";
+    }
     TampPlanText *text = &texts[view->text_count];
     order[view->count++] = TAMP_PLAN_TEXT | view->text_count++;
     *text = (TampPlanText){
