@@ -288,6 +288,8 @@ static void check_pairs(Reading *reading) {
   for (uint32_t i = 0; i < reading->count; i++) {
     Use *use = &reading->uses[i];
     if (use->call) continue;
+    /* A part without an id may hold both. */
+    if (use->nameless && i > 0 && reading->uses[i - 1].call && reading->uses[i - 1].nameless) continue;
     Use *call = NULL;
     for (uint32_t k = i; k-- > 0 && !call;) {
       Use *before = &reading->uses[k];
@@ -323,7 +325,7 @@ static void check_protected(const TampHistory *history, const TampPlanView *view
     bool pinned = (flags & TAMP_MESSAGE_PINNED) && !results;
     bool instructions = role == TAMP_ROLE_SYSTEM && !(flags & TAMP_MESSAGE_SUMMARY);
     if (instructions || pinned) require(there[i]);
-    bool made = (flags & (TAMP_MESSAGE_SUMMARY | TAMP_MESSAGE_HEAD)) != 0;
+    bool made = (flags & (TAMP_MESSAGE_SUMMARY | TAMP_MESSAGE_HEAD)) != 0; /* without results */
     if (role == TAMP_ROLE_USER && !made && !results) last_user = i;
     if (role == TAMP_ROLE_USER && reading.mixed) last_user = TAMP_NONE; /* a part of it is the question */
   }
@@ -349,7 +351,7 @@ static void check_result(TampHistory *history, const TampPlanView *view, const T
     uint8_t role, flags;
     uint32_t before = reading.count;
     read_message(&reading, format, text, i, &role, &flags);
-    bool made = (flags & (TAMP_MESSAGE_SUMMARY | TAMP_MESSAGE_HEAD)) != 0;
+    bool made = (flags & (TAMP_MESSAGE_SUMMARY | TAMP_MESSAGE_HEAD)) && reading.count == before;
     bool results = reading.count > before;
     for (uint32_t k = before; k < reading.count; k++) results = results && !reading.uses[k].call;
     bool only_results = results && role != TAMP_ROLE_ASSISTANT;
