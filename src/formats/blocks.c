@@ -67,7 +67,8 @@ static TampStatus read_block(TampMessage *message, Walk *walk, TampValue element
   TampValue value[TAMP_FORM_MEMBERS];
   const TampRule *rule;
   tamp_value_members(message->text, element, form->members, form->member_count, value);
-  TampStatus status = find_rule(message, form, value[0], &rule);
+  bool other = form->other_type && value[0].type == TAMP_JSON_NOTHING;
+  TampStatus status = find_rule(message, form, value[other ? form->other_type : 0], &rule);
   if (status) return status;
   uint32_t before = message->count, index = before;
   if (rule->kind == TAMP_RULE_STEP) {
@@ -99,6 +100,11 @@ static TampStatus read_block(TampMessage *message, Walk *walk, TampValue element
   bool said = message->count > before;
   if (!said && message->role != TAMP_ROLE_TOOL) return TAMP_OK;
   return follow_units(message, walk, element, said ? class_of(&message->parts[before]) : CLASS_OTHER);
+}
+
+TampStatus tamp_block_read(TampMessage *message, const TampForm *form, TampValue element, uint32_t owner) {
+  Walk walk = {.form = form, .owner = owner};
+  return read_block(message, &walk, element);
 }
 
 TampStatus tamp_blocks_read(TampMessage *message, const TampForm *form, TampValue list, uint32_t owner) {
@@ -199,7 +205,11 @@ TampStatus tamp_blocks_edit(const TampMessage *message, const TampForm *form, co
         }
         break;
       case TAMP_EDIT_MEDIA:
-        set_text_part(&splices, form, part->element, edit->text, false);
+        if (form->media_is_string) {
+          tamp_splice_string(&splices, part->element, edit->text);
+        } else {
+          set_text_part(&splices, form, part->element, edit->text, false);
+        }
         break;
       case TAMP_EDIT_COLLAPSE:
         any_drops = form->keeps_silent;
@@ -214,6 +224,7 @@ TampStatus tamp_blocks_edit(const TampMessage *message, const TampForm *form, co
         break;
     }
   }
+  if (form->touch) form->touch(message, &splices);
   if (any_drops) {
     TampStatus status = drop_elements(message, form, edits, count, &splices);
     if (status) return status;

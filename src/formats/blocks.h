@@ -27,7 +27,9 @@ typedef struct TampForm {
   const TampRule *rules;
   uint8_t member_count; /* at most TAMP_FORM_MEMBERS */
   uint8_t rule_count;
+  uint8_t other_type; /* the member that says the type where the first does not; 0 for none */
   uint8_t opaque;     /* the member whose presence makes reasoning and calls opaque */
+  bool media_is_string; /* media become a string, not a text part */
   bool keeps_silent;  /* what is not sent stays where calls are collapsed: it is for the people who read the chat */
   TampText text_part; /* a text part up to its text: what media and collapsed calls become */
   /* Completes the part at `index`, which was made by `rule` from the members `value`; TAMP_NONE for a silent
@@ -36,6 +38,8 @@ typedef struct TampForm {
                        const TampValue *value);
   /* Writes TAMP_EDIT_RESULT where it is more than a string in the place of the content; NULL where it is not. */
   void (*set_result)(const TampMessage *message, const TampPart *part, TampText text, TampSplices *splices);
+  /* What any edit does besides; NULL for nothing. */
+  void (*touch)(const TampMessage *message, TampSplices *splices);
   /* Writes TAMP_EDIT_ANSWER; NULL where results have parts of their own. */
   void (*answer)(const TampMessage *message, const TampPart *part, TampText text, TampSplices *splices);
 } TampForm;
@@ -43,6 +47,9 @@ typedef struct TampForm {
 /* Adds the parts of `list`, a string or an array. With an `owner` they are pieces of that result, else parts of
  * the message, whose list it is then (TampMessage.list). */
 TampStatus tamp_blocks_read(TampMessage *message, const TampForm *form, TampValue list, uint32_t owner);
+
+/* The same for one value, an object. */
+TampStatus tamp_block_read(TampMessage *message, const TampForm *form, TampValue element, uint32_t owner);
 
 /* For a result whose content is any JSON value: an array has a piece that says it as it is spelled. */
 TampStatus tamp_result_is_json(TampMessage *message, uint32_t index);

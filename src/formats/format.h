@@ -207,6 +207,8 @@ extern const TampFormat tamp_format_openai;
 extern const TampFormat tamp_format_anthropic;
 extern const TampFormat tamp_format_ai_sdk_ui;
 extern const TampFormat tamp_format_ai_sdk_model;
+extern const TampFormat tamp_format_pydantic_ai;
+extern const TampFormat tamp_format_agent_framework;
 extern const TampFormat tamp_format_claude_code;
 extern const TampFormat tamp_format_codex;
 

@@ -8,6 +8,8 @@ static const TampFormat *const formats[] = {
     &tamp_format_anthropic,
     &tamp_format_ai_sdk_ui,
     &tamp_format_ai_sdk_model,
+    &tamp_format_pydantic_ai,
+    &tamp_format_agent_framework,
     &tamp_format_claude_code,
     &tamp_format_codex,
 };
