@@ -281,9 +281,9 @@ static TampStatus add_record(TampTranscript *t, TampSplitRecord *record) {
 
 /* ── Telling the format ───────────────────────────────────────────────────────────────────────────────── */
 
-/* The sample as a JSON array of those records that are JSON. */
+/* The sample as a JSON array of those records that are JSON objects: what else is there says nothing. */
 static TampStatus sample_array(TampTranscript *t, TampWriter *writer, TampFault *fault, uint32_t *first_bad) {
-  bool any = false;
+  bool any = false, first = true;
   *first_bad = TAMP_NONE;
   tamp_writer_raw(writer, TAMP_TEXT("["));
   for (uint32_t i = 0; i < t->pending_count; i++) {
@@ -297,8 +297,10 @@ static TampStatus sample_array(TampTranscript *t, TampWriter *writer, TampFault 
       }
       continue;
     }
-    if (any) tamp_writer_raw(writer, TAMP_TEXT(","));
     any = true;
+    if (item->record.bytes[0] != '{') continue;
+    if (!first) tamp_writer_raw(writer, TAMP_TEXT(","));
+    first = false;
     tamp_writer_raw(writer, (TampText){item->record.bytes, (size_t)item->record.length});
   }
   tamp_writer_raw(writer, TAMP_TEXT("]"));

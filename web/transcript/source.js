@@ -35,6 +35,8 @@ async function spooled(stream, totalBytes, signal, onProgress) {
   try {
     for (;;) {
       const { done, value } = await unlessAborted(reader.read(), signal);
+      /* What is there already wins every race against an abort. */
+      throwIfAborted(signal);
       if (done) break;
       if (!(value instanceof Uint8Array)) throw new TampError('bad-source', 'The stream of a transcript must give Uint8Arrays.');
       pieces.push(/** @type {Uint8Array<ArrayBuffer>} */ (value));
