@@ -22,6 +22,25 @@ void tamp_list_clear(TampList *list) {
   list->tidy = true;
 }
 
+TampStatus tamp_list_reserve(TampList *list, const TampList *like) {
+  TampArena *arena = list->arena;
+  TampStatus status = tamp_arena_grow(arena, (void **)&list->entries, &list->capacity, like->count,
+                                      sizeof *list->entries);
+  if (!status) {
+    status = tamp_arena_grow(arena, (void **)&list->groups, &list->group_capacity, like->group_count,
+                             sizeof *list->groups);
+  }
+  if (!status) {
+    status = tamp_arena_grow(arena, (void **)&list->calls, &list->call_capacity, like->call_count,
+                             sizeof *list->calls);
+  }
+  if (!status) {
+    status = tamp_arena_grow(arena, (void **)&list->results, &list->result_capacity, like->result_count,
+                             sizeof *list->results);
+  }
+  return status;
+}
+
 /* The tables by atom reach as far as the greatest that was asked for, so that a list which is made anew needs no
  * more than it had; TAMP_NONE where nothing was said yet. */
 static TampStatus reach(TampList *list, uint32_t atom) {

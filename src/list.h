@@ -132,6 +132,9 @@ static inline bool tamp_entry_joined(const TampList *list, uint32_t entry) {
 /* Empties it, keeping its memory. */
 void tamp_list_clear(TampList *list);
 
+/* Makes room for as much as `like` holds, so that a list which is made from it does not grow step by step. */
+TampStatus tamp_list_reserve(TampList *list, const TampList *like);
+
 /* Whether repair would find nothing to move, drop or answer: what is not answered is the last batch, and it
  * waits. It may be false of such a list too: of all whose results are not messages of their own. */
 bool tamp_list_tidy(const TampList *list);

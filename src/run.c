@@ -91,7 +91,8 @@ TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count)
     run->spare[run->spare[0] ? 1 : 0] = next;
   }
   TampUnit *units = tamp_arena_alloc(run->arena, count * sizeof *units);
-  if (!units) return TAMP_NO_MEMORY;
+  TampStatus status = units ? tamp_list_reserve(next, before) : TAMP_NO_MEMORY;
+  if (status) return status;
   tamp_list_clear(next);
   for (uint32_t i = 0, last; i < count; i = last) {
     for (last = i; last == i || (last < count && items[last].joined); last++) {
@@ -102,9 +103,8 @@ TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count)
                                                                          : TAMP_NONE, from ? from->unit : 0};
     }
     /* One that was not in the list yet comes as a whole. */
-    TampStatus status = items[i].record->unit_count
-                            ? tamp_list_append(next, items[i].record, items[i].origin)
-                            : tamp_list_append_units(next, &units[i], last - i, items[i].origin);
+    status = items[i].record->unit_count ? tamp_list_append(next, items[i].record, items[i].origin)
+                                         : tamp_list_append_units(next, &units[i], last - i, items[i].origin);
     if (status) return status;
   }
   run->list = next;
