@@ -1,8 +1,8 @@
 #include "history.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "sort.h"
 #include "unit.h"
 
 TampStatus tamp_history_new(TampAllocator allocator, const TampFormat *format,
@@ -215,9 +215,8 @@ TampStatus tamp_history_count(TampHistory *history, const TampOptions *options) 
   return TAMP_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
+static bool is_smaller(const void *a, const void *b) {
+  return *(const uint32_t *)a < *(const uint32_t *)b;
 }
 
 TampStatus tamp_history_pins(const TampHistory *history, const TampOptions *options, TampArena *arena,
@@ -231,7 +230,7 @@ TampStatus tamp_history_pins(const TampHistory *history, const TampOptions *opti
     uint32_t atom = tamp_atoms_find(&history->atoms, options->pins[i]);
     if (atom != TAMP_NONE) atoms[(*count)++] = atom;
   }
-  if (*count > 1) qsort(atoms, *count, sizeof *atoms, by_value);
+  tamp_sort(atoms, *count, sizeof *atoms, is_smaller);
   *pins = atoms;
   return TAMP_OK;
 }

@@ -1,6 +1,6 @@
 #include "splice.h"
 
-#include <stdlib.h>
+#include "../sort.h"
 
 TampSplices tamp_splices(const TampMessage *message, TampArena *arena) {
   return (TampSplices){.arena = arena, .text = message->text, .raw = message->raw};
@@ -119,15 +119,14 @@ void tamp_splice_set_string(TampSplices *splices, TampValue object, TampText nam
   tamp_splice_written(splices, object.at + object.length - 1, 0, &writer);
 }
 
-static int by_place(const void *a, const void *b) {
+static bool is_earlier(const void *a, const void *b) {
   const TampSplice *x = a, *y = b;
-  if (x->at != y->at) return x->at < y->at ? -1 : 1;
-  return (x->length > y->length) - (x->length < y->length);
+  return x->at != y->at ? x->at < y->at : x->length < y->length;
 }
 
 TampStatus tamp_splices_write(TampSplices *splices, TampValue whole, TampWriter *writer) {
   if (splices->status) return splices->status;
-  if (splices->count > 1) qsort(splices->items, splices->count, sizeof *splices->items, by_place);
+  tamp_sort(splices->items, splices->count, sizeof *splices->items, is_earlier);
   uint32_t at = whole.at;
   for (uint32_t i = 0; i < splices->count; i++) {
     const TampSplice *splice = &splices->items[i];
