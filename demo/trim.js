@@ -2,6 +2,7 @@ import { MessageError, PolicyError, core } from './core.js';
 import { Code, literal } from './code.js';
 import { $, download, h, once, settle } from './dom.js';
 import { bytes as size, count, milliseconds, percent, plural } from './format.js';
+import { LARGE_FILE, trimFile } from './large.js';
 import { MessageList } from './messages.js';
 import { opened } from './opened.js';
 import { PolicyEditor } from './policy-editor.js';
@@ -120,7 +121,37 @@ class Trimmer {
   }
 
   async openFile(file) {
+    if (file.size > LARGE_FILE) return this.#trimLarge(file);
     await this.#open(file.name, file.name, () => file.arrayBuffer());
+  }
+
+  /** A file that is too long to show: trimmed as the policy says and handed back. The one that is shown stays. */
+  async #trimLarge(file) {
+    if (!this.#policy) return;
+    this.#opening?.abort();
+    const opening = new AbortController();
+    const { signal } = opening;
+    this.#opening = opening;
+    const facts = $('#source-facts');
+    const said = facts.textContent;
+    $('#source-problem').hidden = true;
+    $('#source-reading').hidden = false;
+    const onProgress = (share, messages) => {
+      $('#source-progress').value = share;
+      facts.textContent = `Trimming ${file.name}, ${Math.round(share * 100)} %, ${plural(messages, 'message')}`;
+    };
+    try {
+      const trimmed = await trimFile(file, this.#policy, { signal, onProgress, summarize: needsModel(this.#policy) ? standIn : undefined });
+      const blob = trimmed.blob();
+      download(blob, trimmedName(file.name));
+      facts.textContent = `${file.name} was too long to show, so it was trimmed as the policy says: ${size(file.size)} became ${size(blob.size)}, ${plural(trimmed.before, 'message')} became ${count(trimmed.after)}, ${plural(trimmed.report.tokensBefore, 'token')} became ${count(trimmed.report.tokensAfter)}.`;
+    } catch (error) {
+      if (this.#opening !== opening) return;
+      facts.textContent = said;
+      if (!signal.aborted) this.#complain(this.#sentence(error, file.name));
+    } finally {
+      if (this.#opening === opening) $('#source-reading').hidden = true;
+    }
   }
 
   /** Open one transcript; the one before stays until this one is read, and stays when this one is no good. */
@@ -291,9 +322,7 @@ class Trimmer {
   }
 
   #download() {
-    const { name } = this.#file;
-    const target = name.replace(/(\.[a-z0-9]+)?$/i, (suffix) => `.trimmed${suffix || '.json'}`);
-    download(this.#exact() ?? this.#written(), target);
+    download(this.#exact() ?? this.#written(), trimmedName(this.#file.name));
   }
 
   /** The result with untouched messages byte for byte; null for a container or a policy that has no such way. */
@@ -323,6 +352,9 @@ class Trimmer {
     download(new Blob([text, '\n'], { type: json ? 'application/json' : 'text/plain' }), json ? 'report.json' : 'report.txt');
   }
 }
+
+/** What the trimmed file of one is called. */
+const trimmedName = (name) => name.replace(/(\.[a-z0-9]+)?$/i, (suffix) => `.trimmed${suffix || '.json'}`);
 
 /** In place of a model: a text that says what a model would have been given. */
 function standIn({ messages, tokens }) {

@@ -1,0 +1,2 @@
+/** The worker that vendor/transcript.js starts. */
+import '../../dist/transcript-worker.js';
