@@ -148,9 +148,18 @@ static bool own_results(const Repair *repair) {
   return (repair->run->format->flags & TAMP_FORMAT_OWN_RESULTS) != 0;
 }
 
-/* Takes stale calls out of a message, or the whole group when nothing is left of it, and answers those that have
- * their results in the call. */
-static TampStatus settle_stale(Repair *repair, uint32_t at, uint32_t stale, uint32_t answered) {
+/* A result next to calls, in their message, that has no call, or for whose call another one counts. */
+static bool own_result_goes(const Repair *repair, uint32_t result) {
+  const TampRun *run = repair->run;
+  if (repair->options == &moves_only || own_results(repair)) return false;
+  uint32_t call = repair->list->results[result].call;
+  if (call == TAMP_NONE) return repair->options->orphan_results == DROP;
+  return tamp_list_counted_result(repair->list, run->pins, run->pin_count, call) != result;
+}
+
+/* Takes stale calls out of a message, or the whole group when nothing is left of it, answers those that have
+ * their results in the call, and takes out `results` that answer nothing. */
+static TampStatus settle_own(Repair *repair, uint32_t at, uint32_t stale, uint32_t answered, uint32_t results) {
   TampRun *run = repair->run;
   const TampList *list = repair->list;
   const TampEntry *entry = &list->entries[at];
@@ -164,10 +173,14 @@ static TampStatus settle_stale(Repair *repair, uint32_t at, uint32_t stale, uint
   TampMessage message;
   tamp_message_init(&message, run->arena);
   TampStatus status = tamp_step_read(&repair->step, at, &message);
-  TampEdit *edits = tamp_step_alloc(&repair->step, (stale + answered) * sizeof *edits);
+  TampEdit *edits = tamp_step_alloc(&repair->step, (stale + answered + results) * sizeof *edits);
   if (!edits) return TAMP_NO_MEMORY;
-  uint32_t count = 0, nth = 0;
+  uint32_t count = 0, nth = 0, nth_result = 0;
   for (uint32_t i = 0; !status && i < message.count; i++) {
+    if (message.parts[i].kind == TAMP_PART_RESULT && results > 0 &&
+        own_result_goes(repair, entry->results + nth_result++)) {
+      edits[count++] = (TampEdit){.kind = TAMP_EDIT_DROP_CALL, .part = i};
+    }
     if (message.parts[i].kind != TAMP_PART_CALL) continue;
     uint32_t call = entry->calls + nth++;
     if (stale > 0 && must_go(repair, call)) {
@@ -184,25 +197,28 @@ static TampStatus settle_stale(Repair *repair, uint32_t at, uint32_t stale, uint
   run->rewritten++;
   if (rewritten->tokens > record->tokens) run->added_tokens += rewritten->tokens - record->tokens;
   tamp_run_reason(run, entry->origin, answered > 0 ? "repair: answers a call that never got its result"
-                                                   : "repair: without calls that never got their results");
+                                      : stale > 0  ? "repair: without calls that never got their results"
+                                                   : "repair: without results that answer no call");
   return TAMP_OK;
 }
 
-static TampStatus judge_stale(Repair *repair) {
+static TampStatus judge_own(Repair *repair) {
   const TampList *list = repair->list;
-  if (repair->options->stale_calls == KEEP_STALE) return TAMP_OK;
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
     /* What is pinned stays as it is, and is answered instead. */
     bool free = !tamp_step_protected(&repair->step, entry->group);
-    uint32_t stale = 0, answered = 0;
+    uint32_t stale = 0, answered = 0, results = 0;
+    for (uint32_t k = 0; entry->record->call_count > 0 && k < entry->record->result_count; k++) {
+      results += own_result_goes(repair, entry->results + k);
+    }
     for (uint32_t k = 0; k < entry->record->call_count; k++) {
       bool goes = free && must_go(repair, entry->calls + k);
       stale += goes;
       answered += !goes && own_results(repair) && answers(repair, entry->calls + k);
     }
-    if (stale + answered == 0 || repair->fates[i] == GONE) continue;
-    TampStatus status = settle_stale(repair, i, stale, answered);
+    if (stale + answered + results == 0 || repair->fates[i] == GONE) continue;
+    TampStatus status = settle_own(repair, i, stale, answered, results);
     if (status) return status;
   }
   return TAMP_OK;
@@ -568,7 +584,7 @@ TampStatus tamp_repair(TampRun *run, const TampRepairOptions *options) {
   repair.last = tamp_step_alloc(&repair.step, run->list->count * sizeof *repair.last);
   if (!repair.fates || !repair.placed || !repair.last) return TAMP_NO_MEMORY;
   judge_results(&repair);
-  status = judge_stale(&repair);
+  status = judge_own(&repair);
   if (!status) status = rebuild(&repair);
   if (status || !repair.changed) return status;
   uint32_t changes = run->changes;
