@@ -10,6 +10,7 @@ if (!dir) throw new Error('usage: node tests/fuzz/seeds.js DIR');
 
 const vectors = fileURLToPath(new URL('../vectors/', import.meta.url));
 const suite = fileURLToPath(new URL('../../../shared/data/json-parsing/', import.meta.url));
+const transcripts = fileURLToPath(new URL('../../../shared/data/transcripts/', import.meta.url));
 
 /** The numbers of src/formats/formats.c. @type {readonly string[]} */
 const FORMATS = ['ag-ui', 'openai', 'anthropic', 'ai-sdk-ui', 'ai-sdk-model'];
@@ -21,7 +22,7 @@ function seed(fuzzer, ...parts) {
   writeFileSync(join(dir, fuzzer, `seed-${count}`), Buffer.concat(parts.map((part) => Buffer.from(part))));
 }
 
-for (const fuzzer of ['cursor', 'splitter', 'policy', 'format']) {
+for (const fuzzer of ['cursor', 'splitter', 'policy', 'format', 'transcript']) {
   rmSync(join(dir, fuzzer), { recursive: true, force: true });
   mkdirSync(join(dir, fuzzer), { recursive: true });
 }
@@ -50,4 +51,22 @@ for (const file of files) {
   if (text.length > 4096) continue;
   seed('cursor', '\0', text);
   seed('splitter', '\x05', text);
+}
+
+/** The first lines of a file, of those that are short. @param {string} path */
+function shortLines(path) {
+  const lines = readFileSync(path, 'utf8').slice(0, 200_000).split('\n');
+  return lines.slice(0, -1).filter((line) => line.length < 1500).slice(0, 12).join('\n');
+}
+
+let real = /** @type {string[]} */ ([]);
+try {
+  real = /** @type {string[]} */ (readdirSync(transcripts, { recursive: true })).filter((name) => name.endsWith('.jsonl'));
+} catch {
+  console.log(`fuzz: no seeds from real transcripts, which are not at ${transcripts}`);
+}
+for (const file of real.slice(0, 60)) {
+  const text = shortLines(join(transcripts, file));
+  /* transcript_fuzz.c: the size of the chunks, what is bytes in which format, a policy; the file. */
+  for (const kind of [11, 13, 15, 17, 19]) if (text !== '') seed('transcript', [17, kind, count % 8], text);
 }
