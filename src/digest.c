@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json/cursor.h"
+#include "sort.h"
 
 typedef struct Hash {
   uint64_t low;
@@ -122,7 +123,8 @@ static Hash hash_of(const TampDigest *digest) {
 }
 
 /* Members by name, those of one name in the order of the text. */
-static bool entry_before(const Entry *a, const Entry *b) {
+static bool entry_before(const void *left, const void *right) {
+  const Entry *a = left, *b = right;
   size_t shorter = a->name.length < b->name.length ? a->name.length : b->name.length;
   int order = shorter == 0 ? 0 : memcmp(a->name.bytes, b->name.bytes, shorter);
   if (order != 0) return order < 0;
@@ -141,17 +143,6 @@ static void swap_entries(Entry *a, Entry *b) {
   *b = kept;
 }
 
-static void sift_down(Entry *entries, size_t root, size_t count) {
-  for (;;) {
-    size_t child = 2 * root + 1;
-    if (child >= count) return;
-    if (child + 1 < count && entry_before(&entries[child], &entries[child + 1])) child++;
-    if (!entry_before(&entries[root], &entries[child])) return;
-    swap_entries(&entries[root], &entries[child]);
-    root = child;
-  }
-}
-
 /* Insertion for the few members a message has, a heap for the many that a hostile one may have. */
 static void sort_entries(Entry *entries, size_t count) {
   if (count <= 24) {
@@ -160,11 +151,7 @@ static void sort_entries(Entry *entries, size_t count) {
         swap_entries(&entries[j], &entries[j - 1]);
     return;
   }
-  for (size_t root = count / 2; root-- > 0;) sift_down(entries, root, count);
-  for (size_t last = count - 1; last > 0; last--) {
-    swap_entries(&entries[0], &entries[last]);
-    sift_down(entries, 0, last);
-  }
+  tamp_sort(entries, count, sizeof *entries, entry_before);
 }
 
 static TampStatus push_entry(Walk *walk, TampText name) {
