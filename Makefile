@@ -46,7 +46,7 @@ HOT := src/digest.c src/json/cursor.c src/json/splitter.c src/json/utf8.c src/js
 # The ordinary ABI passes a struct of two words, as every text is, through memory; this one as two words. No
 # library takes or gives such structs, so only our own objects have to agree.
 WASM_ABI := -Xclang -target-abi -Xclang experimental-mv
-# Link-time optimisation would make malloc and memset a calloc when the archives are closed already.
+# Link-time optimisation would make malloc and memset a calloc, which is not there.
 WASM_FLAGS := $(OPTIMISE_WASM) $(WASM_ABI) -msimd128 -fvisibility=hidden -fno-builtin-calloc
 # A stack that overflows traps instead of writing over data: it lies below everything else. malloc is our own
 # (src/heap.c): dlmalloc is 4 KB gzipped, and emmalloc, near 4 GiB, hands out blocks behind the end of the
