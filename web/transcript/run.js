@@ -45,6 +45,12 @@ const AHEAD = 1 << 20;
 /** @param {Source} source */
 const sizeOf = (source) => (source instanceof Uint8Array ? source.length : source.size);
 
+/**
+ * Gives memory back at once: a gigabyte of pieces can come before the garbage collector does.
+ * @param {ArrayBuffer} buffer
+ */
+const free = (buffer) => /** @type {any} */ (buffer).transfer?.(0);
+
 const breath = () => new Promise((resolve) => { setTimeout(resolve); });
 
 /**
@@ -65,6 +71,7 @@ async function readable(source) {
     source,
     read(offset, length) {
       if (offset < from || offset + length > from + block.length) {
+        free(block.buffer);
         block = new Uint8Array(reader.readAsArrayBuffer(source.slice(offset, offset + Math.max(length, AHEAD))));
         from = offset;
       }
@@ -95,7 +102,9 @@ async function withReading(bridge, job, use) {
         reading.feed(source.subarray(at, end));
         if (end < totalBytes) await breath();
       } else {
-        reading.feed(new Uint8Array(await source.slice(at, end).arrayBuffer()));
+        const buffer = await source.slice(at, end).arrayBuffer();
+        reading.feed(new Uint8Array(buffer));
+        free(buffer);
       }
       onProgress?.({ phase: 'reading', bytes: end, totalBytes, messages: reading.messages });
     }
