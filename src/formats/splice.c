@@ -15,22 +15,22 @@ static void add(TampSplices *splices, TampSplice splice) {
 }
 
 void tamp_splice_json(TampSplices *splices, TampValue value, TampText json) {
-  add(splices, (TampSplice){value.at, value.length, json, false});
+  add(splices, (TampSplice){value.at, value.length, json, false, false});
 }
 
 void tamp_splice_string(TampSplices *splices, TampValue value, TampText text) {
-  add(splices, (TampSplice){value.at, value.length, text, true});
+  add(splices, (TampSplice){value.at, value.length, text, true, false});
 }
 
 void tamp_splice_arguments(TampSplices *splices, const TampPart *part, TampText text) {
-  add(splices, (TampSplice){part->text.at, part->text.length, text, part->text.type == TAMP_JSON_STRING});
+  add(splices, (TampSplice){part->text.at, part->text.length, text, part->text.type == TAMP_JSON_STRING, false});
 }
 
 void tamp_splice_written(TampSplices *splices, uint32_t at, uint32_t length, TampWriter *writer) {
   TampText json = {0};
   TampStatus status = tamp_writer_finish(writer, &json);
   if (status && !splices->status) splices->status = status;
-  add(splices, (TampSplice){at, length, json, false});
+  add(splices, (TampSplice){.at = at, .length = length, .text = json, .owned = writer->bytes != NULL});
 }
 
 void tamp_splice_text_part(TampSplices *splices, TampValue element, TampText text) {
@@ -58,7 +58,7 @@ static void visit(Removal *removal, uint32_t start, uint32_t end, bool gone) {
   }
   if (removal->in_run) {
     uint32_t from = removal->gone_start;
-    add(removal->splices, (TampSplice){from, start - from, {0}, false});
+    add(removal->splices, (TampSplice){from, start - from, {0}, false, false});
   }
   removal->in_run = false;
   removal->kept_end = end;
@@ -67,7 +67,7 @@ static void visit(Removal *removal, uint32_t start, uint32_t end, bool gone) {
 static void finish(const Removal *removal, uint32_t last_end) {
   if (!removal->in_run) return;
   uint32_t from = removal->kept_end ? removal->kept_end : removal->gone_start;
-  add(removal->splices, (TampSplice){from, last_end - from, {0}, false});
+  add(removal->splices, (TampSplice){from, last_end - from, {0}, false, false});
 }
 
 static bool is_named(const TampSplices *splices, TampValue name, const TampText *names,
@@ -137,6 +137,7 @@ TampStatus tamp_splices_write(TampSplices *splices, TampValue whole, TampWriter 
       tamp_writer_raw(writer, splice->text);
     }
     at = splice->at + splice->length;
+    if (splice->owned) tamp_arena_drop(splices->arena, (void *)splice->text.bytes);
   }
   tamp_writer_span(writer, splices->text, at, whole.at + whole.length, splices->raw);
   tamp_arena_drop(splices->arena, splices->items);

@@ -10,6 +10,7 @@ typedef struct TampSplice {
   uint32_t length;
   TampText text;  /* what stands there instead */
   bool quoted;    /* `text` is written as a JSON string */
+  bool owned;     /* `text` is an array of the arena, which goes when it was written */
 } TampSplice;
 
 typedef struct TampSplices {
