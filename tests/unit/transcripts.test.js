@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { loadTamp } from 'tamp';
+import { trimTranscript } from 'tamp/transcript';
 import { deepFreeze } from '../lib/freeze.js';
 import { checkShape } from '../lib/invariants.js';
-import { missing, openaiTranscripts } from '../lib/shared-data.js';
+import { claudeCodeTranscripts, missing, openaiTranscripts } from '../lib/shared-data.js';
 import { toAgui } from '../lib/sessions.js';
 import { refusals, refusalsOfAnthropic, refusalsOfOpenAI, toAnthropic } from '../lib/validators.js';
 
@@ -168,3 +169,55 @@ function spansOf(text) {
   }
   return spans;
 }
+
+describe('real Claude Code sessions', { skip }, () => {
+  /**
+   * What Claude Code sends of its records: a message is as many records as it has blocks.
+   *
+   * @param {string} text
+   */
+  function messagesOf(text) {
+    const records = text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))
+      .filter(({ type, message }) => (type === 'user' || type === 'assistant') && message !== undefined);
+    const whole = records.every(({ isSidechain }) => isSidechain === true);
+    /** @type {{ role: string, content: any[] }[]} */
+    const messages = [];
+    for (const { message: { role, content } } of records.filter(({ isSidechain }) => whole || isSidechain !== true)) {
+      const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+      const said = blocks.filter((/** @type {any} */ { type }) => type !== 'thinking');
+      const last = messages.at(-1);
+      if (last?.role === role) last.content.push(...said);
+      else messages.push({ role, content: said });
+    }
+    return messages;
+  }
+
+  for (const { name, bytes } of claudeCodeTranscripts) {
+    test(`${name}: no cut is one Anthropic refuses, and every kept record is the same line but for its links`, async (context) => {
+      const text = bytes.toString('utf8');
+      // A record whose parent went hangs on the nearest one that stayed.
+      const unlinked = (/** @type {string} */ line) =>
+        line.replace(/"(parentUuid|logicalParentUuid|leafUuid)":("[^"]*"|null)/gu, '"$1":…');
+      const lines = new Set(text.split('\n').map(unlinked));
+      const known = new Set(refusalsOfAnthropic(messagesOf(text)).map(({ rule }) => rule));
+      const everything = await trimTranscript(text, { strategy: 'sliding-window', keepMessages: 1_000_000 },
+        { format: 'claude-code', worker: false });
+      assert.equal(everything.changed, false);
+      assert.ok(everything.before > 0);
+      let cuts = 0;
+      for (const policy of policiesFor(everything.report.tokensBefore, everything.before)) {
+        const trimmed = await trimTranscript(text, policy, { format: 'claude-code', worker: false });
+        const left = await trimmed.text();
+        if (!trimmed.changed) assert.equal(left, text);
+        const written = left.split('\n').filter((line) => !lines.has(unlinked(line))).length;
+        assert.ok(written <= trimmed.report.rewritten.length + trimmed.report.added.length,
+          `${written} lines are new, ${JSON.stringify(policy)}`);
+        assert.equal(trimmed.removed, trimmed.before - trimmed.after);
+        assert.deepEqual(refusalsOfAnthropic(messagesOf(left)).filter(({ rule }) => !known.has(rule)), [],
+          JSON.stringify(policy));
+        cuts += 1;
+      }
+      context.diagnostic(`${cuts} cuts`);
+    });
+  }
+});
