@@ -2,7 +2,7 @@
 # usage: fuzz.sh SECONDS NAME...
 # Runs build/fuzz/bin/NAME for that long each. tests/fuzz/corpus/NAME/ holds its seeds and past findings,
 # tests/fuzz/seeds.js makes more of them, tests/fuzz/NAME.dict is its dictionary; what it learns goes to
-# build/fuzz/corpus/NAME/, what it finds to build/fuzz/findings/NAME-*.
+# build/fuzz/corpus/NAME/, what it finds to build/fuzz/findings/NAME-*. FUZZ_FLAGS: more for libFuzzer.
 set -eu
 
 seconds=$1
@@ -24,7 +24,7 @@ for name; do
   [ ! -f "tests/fuzz/$name.dict" ] || set -- "-dict=tests/fuzz/$name.dict" "$@"
   log=build/fuzz/$name.log
   if build/fuzz/bin/"$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
-      -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$name-" "$@" >"$log" 2>&1; then
+      -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$name-" ${FUZZ_FLAGS:-} "$@" >"$log" 2>&1; then
     echo "fuzz $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s, none fails"
   else
     tail -n 40 "$log"
