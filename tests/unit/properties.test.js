@@ -14,7 +14,7 @@ import {
 import { checkCompacted, checkReasoning, checkShape, closingRepair } from '../lib/invariants.js';
 import { MODELLED, model } from '../lib/model.js';
 import { problems, read } from '../lib/reading.js';
-import { refusals } from '../lib/validators.js';
+import { refusals, refusalsOfOpenAI, toOpenAI } from '../lib/validators.js';
 import { weighAll } from '../lib/weigh.js';
 
 /** @typedef {Record<string, any>} Message */
@@ -266,6 +266,23 @@ property('activity anywhere changes nothing about the rest', 4,
     assert.equal(other.changed, one.changed);
     assert.deepEqual(ids(other.messages.filter(({ role }) => role !== 'activity')), ids(one.messages));
     assert.deepEqual(other.report.tokensAfter, one.report.tokensAfter);
+  });
+
+property('the same talk as OpenAI messages is decided on alike', 2,
+  [validHistory({ activity: false }), policy(), options], (messages, tree, spelled) => {
+    // Ids and spellings differ, and a text that begins like a summary is one where no mark can say so.
+    if (/bytes/iu.test(JSON.stringify(tree))) return;
+    if (/"\[Conversation summary\]/u.test(JSON.stringify(messages))) return;
+    const { given } = optionsFor({ ...spelled, pins: [] }, messages);
+    // What both can say: no marks, no error texts, no media, no reasoning.
+    const plain = messages.filter((message) => message.role !== 'reasoning' && !message.metadata?.tamp?.summary)
+      .map(({ metadata: _, error: __, ...message }) => (Array.isArray(message.content)
+        ? { ...message, content: message.content.filter((/** @type {any} */ { type }) => type === 'text') }
+        : message));
+    const one = tamp.compact(plain, tree, given);
+    const other = tamp.compact(toOpenAI(plain), tree, { ...given, format: 'openai' });
+    assert.deepEqual(decisions(other), decisions(one));
+    assert.deepEqual(refusalsOfOpenAI(other.messages.length > 0 ? other.messages : [{ role: 'user' }]), []);
   });
 
 property('usage that a provider reported moves the limits, and nothing else', 2,
