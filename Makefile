@@ -164,7 +164,7 @@ dist/types.stamp: $(WEB) tsconfig.json build/modules.stamp
 # ---------------------------------------------------------------- running
 
 # What the demo page takes from npm, bundled: other trimmers, the AG-UI client, idb.
-build/demo.stamp: $(wildcard demo/vendor/*.js) demo/server/build.js $(WEB:web/%=dist/%) build/modules.stamp
+build/demo.stamp: $(wildcard demo/vendor/*.js) demo/server/build.js $(WEB:web/%=dist/%) dist/tamp.wasm build/modules.stamp
 	$(call run,bundle,build/demo,node demo/server/build.js)
 	@touch $@
 

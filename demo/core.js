@@ -2,7 +2,7 @@
  * The one place where the page meets the package. Paths are relative, so the page works under any
  * sub-path of any static host.
  */
-import { loadTamp, PolicyError, MessageError, TampError } from './dist/index.js';
+import { loadTamp, PolicyError, MessageError, TampError } from './vendor/core.js';
 
 export { PolicyError, MessageError, TampError };
 

@@ -12,12 +12,14 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const out = join(root, 'build', 'demo');
 
-/** The core is on the page already: a bundle that needs it imports the same module. */
+/** One bundle holds the core; every other that needs it imports it from there. */
 const oneCore = {
   name: 'one core',
   setup(builder) {
-    builder.onResolve({ filter: /(^|\/)index\.js$/ }, ({ path, resolveDir }) =>
-      (resolve(resolveDir, path) === join(root, 'dist', 'index.js') ? { path: '../dist/index.js', external: true } : undefined));
+    builder.onResolve({ filter: /(^|\/)index\.js$/ }, ({ path, resolveDir, importer }) => {
+      const isCore = resolve(resolveDir, path) === join(root, 'dist', 'index.js');
+      return isCore && importer !== join(root, 'demo', 'vendor', 'core.js') ? { path: './core.js', external: true } : undefined;
+    });
   },
 };
 
@@ -38,6 +40,8 @@ async function bundle() {
     plugins: [oneCore],
     logLevel: 'warning',
   });
+  // The core looks for its Wasm beside itself.
+  await cp(join(root, 'dist', 'tamp.wasm'), join(out, 'tamp.wasm'));
 }
 
 async function site(folder) {

@@ -402,6 +402,7 @@ test('the page works under a sub-path of a static host', async (t) => {
   t.after(() => rm(folder, { recursive: true }));
   await cp(join(root, 'demo'), join(folder, 'some', 'path'), { recursive: true });
   await cp(join(root, 'dist'), join(folder, 'some', 'path', 'dist'), { recursive: true });
+  await cp(join(root, 'build', 'demo'), join(folder, 'some', 'path', 'vendor'), { recursive: true });
   const site = await serve(folder);
   t.after(() => site.close());
   const page = await browser.newPage();
