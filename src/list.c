@@ -265,9 +265,9 @@ static bool is_head(const TampList *list, const TampRecord *record) {
   return record->covered != TAMP_NONE || list->messages == 0;
 }
 
-static TampGroupKind kind_of(const TampList *list, const TampRecord *record) {
-  if (is_head(list, record)) return TAMP_GROUP_SYSTEM;
-  if (is_summary(list, record)) return TAMP_GROUP_SUMMARY;
+static TampGroupKind kind_of(const TampList *list, const TampRecord *record, bool plain) {
+  if (!plain && is_head(list, record)) return TAMP_GROUP_SYSTEM;
+  if (!plain && is_summary(list, record)) return TAMP_GROUP_SUMMARY;
   if (record->call_count > 0) return TAMP_GROUP_TOOL;
   if (record->result_count > 0) return TAMP_GROUP_ORPHAN;
   switch (record->role) {
@@ -342,7 +342,7 @@ typedef struct Message {
 static TampUnit unit_at(const Message *message, uint32_t index) {
   if (message->units) return message->units[index];
   const TampRecord *whole = message->whole;
-  return (TampUnit){whole->unit_count ? &whole->units[index] : whole, message->origin, index};
+  return (TampUnit){whole->unit_count ? &whole->units[index] : whole, message->origin, index, false};
 }
 
 /* The group of the calls that the message stands directly behind, when it has a result of theirs. */
@@ -508,7 +508,7 @@ static TampStatus append_message(TampList *list, const Message *message) {
         .next = TAMP_NONE,
         .owner = TAMP_NONE,
     };
-    TampGroupKind kind = kind_of(list, record);
+    TampGroupKind kind = kind_of(list, record, unit.plain);
     list->entries[entry].continues = record->batch < TAMP_BATCH_ITEMS && record->batch == list->batch;
     count_entry(list, entry, kind);
     bool bare = record->call_count == 0 && record->result_count == 0;

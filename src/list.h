@@ -44,6 +44,7 @@ typedef struct TampUnit {
   const TampRecord *record;
   uint32_t source; /* as in TampEntry */
   uint32_t unit;
+  bool plain; /* no summary and no head, though its text reads like one: it stood elsewhere before */
 } TampUnit;
 
 typedef struct TampListCall {

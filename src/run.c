@@ -75,6 +75,18 @@ static bool holds(const TampRun *run, const TampTrigger *when) {
   return false;
 }
 
+/* What a step's item is in the list that it leaves. */
+static TampUnit unit_of(const TampList *before, const TampItem *item) {
+  TampUnit unit = {.record = item->record, .source = item->tail ? item->origin : TAMP_NONE};
+  if (item->from == TAMP_NONE) return unit;
+  const TampEntry *from = &before->entries[item->from];
+  uint8_t kind = before->groups[from->group].kind;
+  unit.source = from->source;
+  unit.unit = from->unit;
+  unit.plain = kind != TAMP_GROUP_SUMMARY && kind != TAMP_GROUP_SYSTEM && item->record->covered == TAMP_NONE;
+  return unit;
+}
+
 TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count) {
   const TampList *before = run->list;
   uint32_t sent = 0;
@@ -96,11 +108,9 @@ TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count)
   tamp_list_clear(next);
   for (uint32_t i = 0, last; i < count; i = last) {
     for (last = i; last == i || (last < count && items[last].joined); last++) {
-      const TampEntry *from = items[last].from == TAMP_NONE ? NULL : &before->entries[items[last].from];
-      if (from && items[last].from == before->waiting) next->waiting = next->count + last - i;
-      units[last] = (TampUnit){items[last].record, from             ? from->source
-                                                      : items[last].tail ? items[last].origin
-                                                                         : TAMP_NONE, from ? from->unit : 0};
+      bool waits = items[last].from != TAMP_NONE && items[last].from == before->waiting;
+      if (waits) next->waiting = next->count + last - i;
+      units[last] = unit_of(before, &items[last]);
     }
     /* One that was not in the list yet comes as a whole. */
     status = items[i].record->unit_count ? tamp_list_append(next, items[i].record, items[i].origin)

@@ -177,11 +177,19 @@ static uint32_t place(const TampCover *cover) {
     at++;
   }
   uint32_t first_user = list->first_user;
-  if (first_user == TAMP_NONE || cover->step.drops[first_user]) return at;
   uint32_t cut = tamp_window_cut(&cover->step, &cover->options->window);
+  /* What a person said beside results that go is the first user message then. */
+  uint32_t kept = at;
+  while (kept < list->count && cover->step.drops[kept]) kept++;
+  if (kept < list->count && list->entries[kept].stays && list->entries[kept].record->role == TAMP_ROLE_USER) {
+    first_user = kept;
+  } else if (list->question < first_user) {
+    return at; /* it stands before the first user message, and its results stay */
+  }
+  if (first_user == TAMP_NONE || cover->step.drops[first_user]) return at;
   if (list->entries[first_user].group >= cut) return at;
   at = first_user + 1;
-  while (at < list->count && list->entries[at].owner == first_user) at++;
+  while (at < list->count && (list->entries[at].owner == first_user || tamp_entry_joined(list, at))) at++;
   return at;
 }
 

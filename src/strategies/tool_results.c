@@ -159,8 +159,13 @@ static TampStatus collapse_group(Collapse *collapse, uint32_t group, uint64_t ma
   const TampRecord *record;
   status = tamp_step_edit(step, &collapse->call, &edit, 1, &record);
   tamp_arena_drop(step->run->arena, content.bytes);
+  if (status) return status;
   /* A rewrite that saves nothing is not done. */
-  if (status || record->tokens >= list->groups[group].tokens) return status;
+  uint64_t tokens = record->tokens;
+  for (uint32_t i = list->groups[group].first; i != TAMP_NONE; i = list->entries[i].next) {
+    if (list->entries[i].stays) tokens += list->entries[i].record->tokens;
+  }
+  if (tokens >= list->groups[group].tokens) return TAMP_OK;
   for (uint32_t i = list->groups[group].first; i != TAMP_NONE; i = list->entries[i].next) {
     const TampRecord *member = list->entries[i].record;
     /* Where a message is several records, what it says stays. */
