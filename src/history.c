@@ -12,7 +12,7 @@ TampStatus tamp_history_new(TampAllocator allocator, const TampFormat *format,
   tamp_arena_init(&arena, allocator);
   TampHistory *made = allocator.resize(allocator.context, NULL, sizeof *made);
   if (!made) return TAMP_NO_MEMORY;
-  *made = (TampHistory){.arena = arena, .format = format};
+  *made = (TampHistory){.arena = arena, .records = arena, .format = format};
   tamp_atoms_init(&made->atoms, &made->arena);
   tamp_list_init(&made->list, &made->arena, &made->atoms);
   tamp_message_init(&made->message, &made->arena);
@@ -24,6 +24,7 @@ void tamp_history_free(TampHistory *history) {
   if (!history) return;
   TampAllocator allocator = history->arena.allocator;
   tamp_arena_free(&history->arena);
+  tamp_arena_free(&history->records);
   allocator.resize(allocator.context, history, 0);
 }
 
@@ -34,22 +35,36 @@ TampStatus tamp_history_room(TampHistory *history, size_t size, size_t keep, uin
   return *bytes ? TAMP_OK : TAMP_NO_MEMORY;
 }
 
+/* For the next message: how things were before it. */
+static TampSlot next_slot(const TampHistory *history) {
+  return (TampSlot){
+      .mark = tamp_arena_mark(&history->arena),
+      .atoms = history->atoms.count,
+      .records = tamp_arena_mark(&history->records),
+  };
+}
+
 /* The message that was read becomes the next one; `slot` says what to go back to. */
 static TampStatus add_read(TampHistory *history, TampSlot slot) {
   TampStatus status = tamp_arena_grow(&history->arena, (void **)&history->slots, &history->capacity,
                            (size_t)history->count + 1, sizeof *history->slots);
   if (status) return status;
-  slot.record = tamp_arena_alloc(&history->arena, sizeof *slot.record);
+  TampArena *records = &history->records;
+  slot.record = tamp_arena_alloc(records, sizeof *slot.record);
   if (!slot.record) return TAMP_NO_MEMORY;
-  status = tamp_record_make(&history->message, &history->atoms, &history->arena, NULL, slot.record);
+  status = tamp_record_make(&history->message, &history->atoms, records, NULL, slot.record);
   if (!status && history->message.unit_count > 0) {
-    status = tamp_units_make(history->format, &history->message, &history->atoms, &history->arena, slot.record);
+    status = tamp_units_make(history->format, &history->message, &history->atoms, records, slot.record);
   }
-  if (status) return status;
+  if (status) {
+    tamp_arena_reset(records, slot.records);
+    return status;
+  }
   status = tamp_list_append(&history->list, slot.record, history->count);
   if (status) {
     /* Half of it may be in there: go_back makes the list anew. */
     tamp_list_clear(&history->list);
+    tamp_arena_reset(records, slot.records);
     return status;
   }
   history->slots[history->count++] = slot;
@@ -69,6 +84,7 @@ static TampStatus add(TampHistory *history, TampSlot slot, const uint8_t *text, 
 static void go_back(TampHistory *history, uint32_t count, TampMark mark, uint32_t atoms) {
   tamp_atoms_truncate(&history->atoms, atoms);
   tamp_arena_reset(&history->arena, mark);
+  if (count < history->count) tamp_arena_reset(&history->records, history->slots[count].records);
   history->count = count;
   if (history->list.heads == count) return;
   tamp_list_clear(&history->list);
@@ -80,7 +96,7 @@ static void go_back(TampHistory *history, uint32_t count, TampMark mark, uint32_
 }
 
 TampStatus tamp_history_append(TampHistory *history, size_t length, bool raw, TampFault *fault) {
-  TampSlot slot = {NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+  TampSlot slot = next_slot(history);
   const uint8_t *text = tamp_arena_take(&history->arena, length);
   TampStatus status = add(history, slot, text, length, raw, fault);
   /* A list that failed half-way has one entry too many, which go_back sees. */
@@ -91,7 +107,7 @@ TampStatus tamp_history_append(TampHistory *history, size_t length, bool raw, Ta
 TampStatus tamp_history_append_span(TampHistory *history, const uint8_t *bytes, size_t length, uint64_t offset,
                                     TampFault *fault) {
   if (length > TAMP_MAX_MESSAGE_BYTES) return TAMP_TOO_LARGE;
-  TampSlot slot = {NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+  TampSlot slot = next_slot(history);
   TampMessage *message = &history->message;
   message->transient = true;
   TampStatus status = tamp_message_read(history->format, bytes, length, false, message, fault);
@@ -133,7 +149,7 @@ TampStatus tamp_history_intern(TampHistory *history, const TampMessage *message,
 TampStatus tamp_history_append_array(TampHistory *history, TampText text, uint32_t *index,
                                      TampFault *fault) {
   uint32_t count = history->count;
-  TampSlot slot = {NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+  TampSlot slot = next_slot(history);
   *index = TAMP_NONE;
   *fault = (TampFault){0};
   if (text.length > UINT32_MAX) return TAMP_TOO_LARGE;
@@ -151,7 +167,7 @@ TampStatus tamp_history_append_array(TampHistory *history, TampText text, uint32
       if (!tamp_cursor_value(&cursor, &value)) break;
       status = add(history, next, copy + value.at, value.length, false, fault);
       if (status) fault->offset += value.at;
-      next = (TampSlot){NULL, tamp_arena_mark(&history->arena), history->atoms.count};
+      next = next_slot(history);
     }
     if (!status && !cursor.status) tamp_cursor_end(&cursor);
   }

@@ -9,10 +9,14 @@ typedef struct TampSlot {
   TampRecord *record;
   TampMark mark;
   uint32_t atoms;
+  TampMark records;
 } TampSlot;
 
 struct TampHistory {
-  TampArena arena; /* messages and their pieces, in order; the tables are arrays of it */
+  TampArena arena; /* the bytes of messages, in order; the tables are arrays of it */
+  /* Records apart from the bytes they are of: whatever walks a list touches every one, and among the bytes each
+   * would be on a page of its own. */
+  TampArena records;
   const TampFormat *format;
   TampAtoms atoms;
   TampSlot *slots;

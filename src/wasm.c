@@ -372,7 +372,7 @@ EXPORT(tamp_history_spans) TampStatus export_history_spans(uint32_t handle) {
 EXPORT(tamp_history_size) TampStatus export_history_size(uint32_t handle) {
   TampHistory *history = history_of(handle);
   if (!history) return TAMP_BAD_HANDLE;
-  out_long(0, tamp_arena_size(&history->arena));
+  out_long(0, tamp_arena_size(&history->arena) + tamp_arena_size(&history->records));
   return TAMP_OK;
 }
 
