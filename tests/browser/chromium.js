@@ -63,7 +63,8 @@ export async function serve(dir, headers = {}, files = {}) {
       return;
     }
     response.writeHead(200, { ...head, 'Content-Length': found.size });
-    createReadStream(file).pipe(response);
+    // A file may go while it is being sent: that ends the answer, not the server.
+    createReadStream(file).on('error', () => response.destroy()).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   const address = server.address();

@@ -399,14 +399,17 @@ test('the page works under a sub-path of a static host', async (t) => {
   const { join } = await import('node:path');
   const { serve } = await import('./chromium.js');
   const folder = await mkdtemp(join(tmpdir(), 'tamp-site-'));
-  t.after(() => rm(folder, { recursive: true }));
   await cp(join(root, 'demo'), join(folder, 'some', 'path'), { recursive: true });
   await cp(join(root, 'dist'), join(folder, 'some', 'path', 'dist'), { recursive: true });
   await cp(join(root, 'build', 'demo'), join(folder, 'some', 'path', 'vendor'), { recursive: true });
   const site = await serve(folder);
-  t.after(() => site.close());
   const page = await browser.newPage();
-  t.after(() => page.close());
+  // In this order: a page that still loads asks for files until it is closed.
+  t.after(async () => {
+    await page.close();
+    await site.close();
+    await rm(folder, { recursive: true });
+  });
   const complaints = [];
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   await page.goto(`${site.url}/some/path/index.html`);
