@@ -69,8 +69,11 @@ static TampStatus refine(TampMessage *message, uint32_t index, const TampRule *r
 static void answer(const TampMessage *message, const TampPart *part, TampText text, TampSplices *splices) {
   TampValue value[PART_MEMBERS];
   tamp_value_members(message->text, part->element, part_members, PART_MEMBERS, value);
-  tamp_splice_string(splices, value[STATE], TAMP_TEXT("output-error"));
   TampWriter writer = tamp_writer(splices->arena);
+  tamp_splice_string(splices, value[STATE], TAMP_TEXT("output-error"));
+  if (value[STATE].type == TAMP_JSON_NOTHING) {
+    tamp_writer_raw(&writer, TAMP_TEXT(",\"state\":\"output-error\""));
+  }
   if (value[INPUT].type == TAMP_JSON_NOTHING) tamp_writer_raw(&writer, TAMP_TEXT(",\"input\":{}"));
   tamp_writer_raw(&writer, TAMP_TEXT(",\"errorText\":"));
   tamp_writer_string(&writer, text);
@@ -121,6 +124,7 @@ static TampStatus read_invocation(TampMessage *message, TampValue element, TampV
   part->id = value[TOOL_CALL_ID];
   part->name = value[TOOL_NAME];
   part->text = value[ARGS];
+  part->flags = TAMP_PART_AWAITS; /* nobody else's to answer */
   if (!tamp_value_is(message->text, value[STATE], TAMP_TEXT("result"))) return TAMP_OK;
   return add_result(message, element, value[TOOL_CALL_ID], value[RESULT], TAMP_PART_FIXED);
 }

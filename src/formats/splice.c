@@ -7,7 +7,7 @@ TampSplices tamp_splices(const TampMessage *message, TampArena *arena) {
 }
 
 static void add(TampSplices *splices, TampSplice splice) {
-  if (splices->status) return;
+  if (splices->status || (splice.at == 0 && splice.length == 0)) return;
   splices->status = tamp_arena_grow(splices->arena, (void **)&splices->items, &splices->capacity,
                                     (size_t)splices->count + 1, sizeof *splices->items);
   if (splices->status) return;

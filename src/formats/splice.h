@@ -25,7 +25,7 @@ typedef struct TampSplices {
 
 TampSplices tamp_splices(const TampMessage *message, TampArena *arena);
 
-/* The value becomes JSON that is given as it is, or a string. */
+/* The value becomes JSON that is given as it is, or a string. Nothing is done to a value that is not there. */
 void tamp_splice_json(TampSplices *splices, TampValue value, TampText json);
 void tamp_splice_string(TampSplices *splices, TampValue value, TampText text);
 

@@ -28,6 +28,12 @@ function compact(list, tree, format) {
   return { ...made, messages: /** @type {List} */ (made.messages) };
 }
 
+/** The way to every value in a value. @param {any} value @param {(string | number)[]} [path] @returns {(string | number)[][]} */
+function pathsIn(value, path = []) {
+  const keys = Array.isArray(value) ? [...value.keys()] : value !== null && typeof value === 'object' ? Object.keys(value) : [];
+  return [path, ...keys.flatMap((key) => pathsIn(value[key], [...path, key]))];
+}
+
 for (const [format, convert] of Object.entries(toFormat)) {
   describe(format, () => {
     for (const strategy of STRATEGIES) {
@@ -52,6 +58,20 @@ for (const [format, convert] of Object.entries(toFormat)) {
         ), { numRuns: RUNS, seed: SEED });
       });
     }
+
+    test('a value of any other kind in any place breaks no rule, and is never an error', () => {
+      const history = fc.sample(validHistory({ activity: false, maxLength: 8 }), { numRuns: 1, seed: SEED })[0];
+      const list = [...convert(history), ...convert([{ id: 'q', role: 'user', content: 'q' }, { id: 'z', role: 'assistant', content: 'a' }])];
+      const trees = fc.sample(policy(), { numRuns: 4, seed: SEED });
+      for (const path of pathsIn(list).filter(({ length }) => length > 1)) {
+        for (const value of [undefined, null, 7, '', [], {}, [{}], ['a']]) {
+          const spoiled = structuredClone(list);
+          const last = /** @type {any} */ (path.at(-1));
+          path.slice(0, -1).reduce((held, key) => held[key], /** @type {any} */ (spoiled))[last] = value;
+          for (const tree of trees) compact(spoiled, tree, format);
+        }
+      }
+    });
 
     test('groups weigh together what the list weighs, and every message is in one', () => {
       fc.assert(fc.property(brokenHistory({ activity: false }), (history) => {
