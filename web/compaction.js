@@ -1,6 +1,7 @@
 /**
  * From a plan to what the caller gets: the list of his own objects, and the report. Nothing is decided here.
  */
+import { BYTES, bytesName, isBytes } from './encode.js';
 import { PLAN_TEXT, NONE } from './wasm.js';
 
 /** @typedef {import('./wasm.js').Bridge} Bridge */
@@ -134,6 +135,36 @@ function listed(order, messages, made) {
 }
 
 /**
+ * The bytes that a value holds, by what they crossed as.
+ * @param {unknown} value
+ * @param {Map<string, unknown>} found
+ * @param {Set<object>} [seen]
+ */
+function collectBytes(value, found, seen = new Set()) {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return;
+  seen.add(value);
+  if (isBytes(value)) found.set(bytesName(value), value);
+  else for (const held of Object.values(value)) collectBytes(held, found, seen);
+}
+
+/**
+ * The messages that a plan wrote, with the very bytes that the originals held.
+ * @param {PlanView} plan
+ * @param {readonly object[]} messages
+ */
+function parseTexts(plan, messages) {
+  const decoder = new TextDecoder();
+  /** @type {Map<string, unknown> | null} */
+  let found = null;
+  return plan.texts.map((text) => {
+    const json = decoder.decode(text.json);
+    if (!json.includes(BYTES)) return JSON.parse(json);
+    if (found === null) collectBytes(messages, found = new Map());
+    return JSON.parse(json, (_key, value) => (typeof value === 'string' ? found?.get(value) ?? value : value));
+  });
+}
+
+/**
  * Applies a plan to the objects it was made for.
  * @template {object} M
  * @param {Bridge} bridge
@@ -143,8 +174,7 @@ function listed(order, messages, made) {
  * @returns {Compaction<M>}
  */
 export function applyPlan(bridge, plan, messages, idPath) {
-  const decoder = new TextDecoder();
-  const made = plan.texts.map((text) => /** @type {M} */ (JSON.parse(decoder.decode(text.json))));
+  const made = /** @type {M[]} */ (parseTexts(plan, messages));
   const report = makeReport(
     bridge,
     plan,

@@ -101,6 +101,26 @@ function writeString(sink, text) {
   }
 }
 
+/** How the name of bytes begins; src/strategies/strip_binary.c reads the number behind it. */
+export const BYTES = 'data:tamp/bytes;';
+/** @type {WeakMap<object, string>} */
+const names = new WeakMap();
+let named = 0;
+
+/** @param {unknown} value @returns {value is ArrayBuffer | ArrayBufferView} */
+export const isBytes = (value) => ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+
+/**
+ * What bytes cross as, which JSON does not have: a name that says how many there are. The messages that hold them are not
+ * written anew from JSON without getting them back (compaction.js).
+ * @param {ArrayBuffer | ArrayBufferView} bytes
+ */
+export function bytesName(bytes) {
+  let name = names.get(bytes);
+  if (name === undefined) names.set(bytes, name = `${BYTES}${bytes.byteLength};${++named},`);
+  return name;
+}
+
 /** What JSON.stringify leaves out of an object. @param {unknown} value */
 function isNothing(value) {
   return value === undefined || typeof value === 'function' || typeof value === 'symbol';
@@ -159,6 +179,7 @@ function writeValue(sink, value, key, depth) {
   if (depth >= MOST_LEVELS) {
     throw new NotEncodable(`it is nested more than ${MOST_LEVELS} levels deep, or holds itself`);
   }
+  if (isBytes(value)) return writeString(sink, bytesName(value));
   const { toJSON } = /** @type {{ toJSON?: unknown }} */ (value);
   if (typeof toJSON === 'function') return writeValue(sink, toJSON.call(value, key), key, depth + 1);
   if (Array.isArray(value)) return writeArray(sink, value, depth);

@@ -22,6 +22,7 @@ typedef struct Media {
   TampText data; /* base64, or percent-encoded in a data URL that says nothing of base64 */
   TampText type;
   bool base64;
+  uint64_t size; /* in bytes, of data that is not there; else 0 */
 } Media;
 
 static bool starts_with(TampText text, TampText start) {
@@ -52,7 +53,14 @@ static void read_data_url(Media *media) {
   media->data = from(rest, comma < rest.length ? comma + 1 : comma);
   media->base64 =
       head.length >= marker.length && starts_with(from(head, head.length - marker.length), marker);
-  if (media->type.length == 0) media->type = (TampText){head.bytes, index_of(head, ';')};
+  TampText size = TAMP_TEXT("tamp/bytes;"); /* bytes that JSON does not have (web/encode.js) */
+  if (starts_with(head, size)) {
+    for (size_t i = size.length; i < head.length && head.bytes[i] >= '0' && head.bytes[i] <= '9'; i++) {
+      media->size = media->size * 10 + (uint64_t)(head.bytes[i] - '0');
+    }
+  } else if (media->type.length == 0) {
+    media->type = (TampText){head.bytes, index_of(head, ';')};
+  }
 }
 
 static bool is_base64(uint8_t byte) {
@@ -62,7 +70,7 @@ static bool is_base64(uint8_t byte) {
 
 /* How many bytes the data stands for. */
 static uint64_t decoded_size(const Media *media) {
-  uint64_t count = 0;
+  uint64_t count = media->size;
   for (size_t i = 0; i < media->data.length; i++) {
     if (media->base64) {
       count += is_base64(media->data.bytes[i]);

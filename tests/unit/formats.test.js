@@ -224,6 +224,19 @@ describe('ModelMessages', () => {
     assert.equal(compact(waiting, { strategy: 'repair' }, 'ai-sdk-model').changed, false);
   });
 
+  test('bytes that JSON does not have weigh like a picture, say their size, and come back as themselves', () => {
+    const image = { type: 'image', image: new Uint8Array(1234), mediaType: 'image/png' };
+    const asked = { role: 'user', content: [{ type: 'text', text: long('look') }, image] };
+    const rest = [{ role: 'assistant', content: 'a' }, { role: 'user', content: 'q' }, { role: 'assistant', content: 'b' }];
+    const of = (/** @type {any} */ tree) => /** @type {any[]} */ (tamp.compact([asked, ...rest], tree, { format: 'ai-sdk-model' }).messages)[0];
+    assert.ok(tamp.countTokens([asked], { format: 'ai-sdk-model' }) < 1300);
+    const clamped = of({ strategy: 'clamp', maxChars: 40, headChars: 5, tailChars: 5, roles: ['user'] });
+    assert.notEqual(clamped.content[0].text, asked.content[0]);
+    assert.equal(clamped.content[1].image, image.image);
+    assert.deepEqual(of({ strategy: 'strip-binary' }).content[1], { type: 'text', text: '[image/png, 1.2 KB, removed]' });
+    assert.equal(of({ strategy: 'repair' }), asked);
+  });
+
   for (const { version, ai, model } of sdks) {
     test(`what is left is what AI SDK ${version} sends`, async () => {
       for (const [seed, history] of fc.sample(validHistory({ activity: false }), { numRuns: RUNS, seed: SEED }).entries()) {
