@@ -185,10 +185,12 @@ c-tests: $(C_TESTS)
 .SECONDARY:
 
 # `make test ONLY=tests/unit/clamp.test.js` runs some of them. FUZZ_SECONDS (5), SOAK (20000), CASES: how much of it.
+# What failed is repeated at the end of the output, and build/test.tap has all of it.
 TEST_FILES := $(sort $(wildcard tests/*/*.test.js))
 ONLY ?= $(TEST_FILES)
 test: setup-test dist build/demo.stamp types c-tests fuzzers build/$(NATIVE)/libtamp.a build/modules.stamp
-	node --test $(ONLY)
+	node --test --test-reporter=spec --test-reporter-destination=stdout \
+	  --test-reporter=tap --test-reporter-destination=build/test.tap $(ONLY)
 
 BENCHES ?= $(sort $(wildcard tests/bench/*.bench.js))
 bench: dist build/modules.stamp
