@@ -190,14 +190,21 @@ static TampStatus add_calls(TampList *list, uint32_t entry) {
     if (atom == TAMP_NONE) continue;
     status = reach(list, atom);
     if (status) return status;
+    if (record->calls[i].holds) continue; /* it is not open to others */
     list->calls[first + i].below = list->open[atom];
     list->open[atom] = first + i;
   }
   return TAMP_OK;
 }
 
-/* The call a result belongs to: the nearest open one with its id, else the nearest answered one (then it is a
- * duplicate), else none. */
+/* The call with this id has a result now. */
+static void answer(TampList *list, uint32_t atom, uint32_t call) {
+  uint32_t answered = list->answered[atom];
+  if (answered == TAMP_NONE || answered < call) list->answered[atom] = call;
+}
+
+/* The call that a result belongs to which stands in a part of its own: the nearest open one with its id, else the
+ * nearest answered one (then it is a duplicate), else none. */
 static TampStatus pair(TampList *list, uint32_t atom, uint32_t *call) {
   *call = TAMP_NONE;
   if (atom == TAMP_NONE) return TAMP_OK;
@@ -209,8 +216,7 @@ static TampStatus pair(TampList *list, uint32_t atom, uint32_t *call) {
     return TAMP_OK;
   }
   list->open[atom] = list->calls[open].below;
-  uint32_t answered = list->answered[atom];
-  if (answered == TAMP_NONE || answered < open) list->answered[atom] = open;
+  answer(list, atom, open);
   *call = open;
   return TAMP_OK;
 }
@@ -225,10 +231,17 @@ static TampStatus add_results(TampList *list, uint32_t entry, uint32_t *group) {
       tamp_arena_grow(list->arena, (void **)&list->results, &list->result_capacity,
                       (size_t)list->result_count + record->result_count, sizeof *list->results);
   if (status) return status;
+  uint32_t holder = 0;
   for (uint32_t i = 0; i < record->result_count; i++) {
     uint32_t call;
-    status = pair(list, record->results[i].id, &call);
-    if (status) return status;
+    if (record->results[i].held) {
+      while (!record->calls[holder].holds) holder++;
+      call = list->entries[entry].calls + holder++;
+      answer(list, record->results[i].id, call);
+    } else {
+      status = pair(list, record->results[i].id, &call);
+      if (status) return status;
+    }
     uint32_t result = list->result_count++;
     list->results[result] =
         (TampListResult){.entry = entry, .index = i, .call = call, .next = TAMP_NONE};

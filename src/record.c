@@ -174,10 +174,12 @@ static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampA
   if (!calls || !results) return TAMP_NO_MEMORY;
   record->calls = calls;
   record->results = results;
+  const TampPart *last_call = NULL;
   for (uint32_t i = 0; i < message->count; i++) {
     const TampPart *part = &message->parts[i];
     TampStatus status = TAMP_OK;
     if (part->kind == TAMP_PART_CALL) {
+      last_call = part;
       TampCall *call = &calls[record->call_count++];
       *call = (TampCall){.awaits = (part->flags & TAMP_PART_AWAITS) != 0};
       status = tamp_record_intern(message, part->id, 0, atoms, arena, &call->id);
@@ -189,6 +191,10 @@ static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampA
       TampResult *result = &results[record->result_count++];
       *result = (TampResult){.failed = (part->flags & TAMP_PART_FAILED) != 0};
       status = tamp_record_intern(message, part->id, 0, atoms, arena, &result->id);
+      bool same_part = last_call && part->element.length > 0 && part->element.at == last_call->element.at;
+      if (!status && same_part && result->id != TAMP_NONE && !calls[record->call_count - 1].holds) {
+        result->held = calls[record->call_count - 1].holds = true;
+      }
       TampMark mark = tamp_arena_mark(arena);
       if (!status) status = result_is_blank(message, i, arena, &result->blank);
       tamp_arena_reset(arena, mark);

@@ -9,12 +9,14 @@ typedef struct TampCall {
   uint32_t id;   /* atom, TAMP_NONE when the call has none */
   uint32_t name; /* atom, TAMP_NONE when unknown or empty */
   bool awaits;   /* approval was asked for */
+  bool holds;    /* its result stands in the part that it stands in */
 } TampCall;
 
 typedef struct TampResult {
   uint32_t id; /* atom, TAMP_NONE when it names no call */
   bool blank;
   bool failed;
+  bool held; /* by its call, of which there is one for each such result, in the same order */
 } TampResult;
 
 enum {

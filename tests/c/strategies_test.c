@@ -527,6 +527,39 @@ static void test_ids(void) {
         occurrences(got.messages, "\"answer-x-4\"") == 1);
 }
 
+/* ── Pairs ─────────────────────────────────────────────────────────────────────────────────── */
+
+static void test_parts_with_one_id(void) {
+  TEST("a result that stands in the part of its call answers that call, whatever other parts have its id");
+  static const char *const parts[] = {
+      "{\"type\":\"tool-run\",\"toolCallId\":\"x\",\"state\":\"input-available\",\"input\":{}}",
+      "{\"type\":\"tool-run\",\"toolCallId\":\"x\",\"state\":\"output-available\",\"input\":{},\"output\":\"out\"}",
+      "{\"type\":\"tool-run\",\"toolCallId\":\"x\",\"state\":\"output-error\",\"input\":{},\"errorText\":\"bad\"}",
+      "{\"type\":\"tool-run\",\"toolCallId\":\"x\",\"state\":\"approval-requested\",\"input\":{}}",
+  };
+  for (int number = 0; number < 4 * 4 * 4 * 4; number++) {
+    static char list[4096];
+    int count[4] = {0};
+    strcpy(list, "[{\"id\":\"u\",\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"" LONGER
+                 "\"}]},{\"id\":\"a\",\"role\":\"assistant\",\"parts\":[");
+    for (int i = 0, rest = number; i < 3; i++, rest /= 4) {
+      strcat(list, parts[rest % 4]);
+      if (i < 2) strcat(list, number >> (6 + i) & 1 ? ",{\"type\":\"step-start\"}," : ",");
+      count[rest % 4]++;
+    }
+    strcat(list, "]},{\"id\":\"u2\",\"role\":\"user\",\"parts\":[]}]");
+    compact_with(tamp_default_allocator(), &tamp_format_ai_sdk_ui, list,
+                 "{\"strategy\":\"clamp\",\"maxChars\":60,\"headChars\":9,\"tailChars\":9,\"roles\":[\"user\"]}", NULL,
+                 NULL, &got);
+    bool right = got.status == TAMP_OK && got.changed && got.fits;
+    right = right && occurrences(got.messages, "[no result was recorded]") == count[0];
+    for (int kind = 1; kind < 4; kind++) {
+      right = right && occurrences(got.messages, parts[kind]) == count[kind];
+    }
+    if (!CHECK(right)) fprintf(stderr, "  %s\n%s\n%s\n", list, got.messages, got.reason);
+  }
+}
+
 /* ── Faults ────────────────────────────────────────────────────────────────────────────────── */
 
 static int64_t count_nothing(void *context, TampText text) {
@@ -595,6 +628,7 @@ int main(void) {
   test_pieces();
   test_digest();
   test_ids();
+  test_parts_with_one_id();
   test_faults();
   return test_end();
 }
