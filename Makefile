@@ -188,9 +188,14 @@ c-tests: $(C_TESTS)
 # What failed is repeated at the end of the output, and build/test.tap has all of it.
 TEST_FILES := $(sort $(wildcard tests/*/*.test.js))
 ONLY ?= $(TEST_FILES)
-test: setup-test dist build/demo.stamp types c-tests fuzzers build/$(NATIVE)/libtamp.a build/modules.stamp
+test: setup-test dist build/demo.stamp types c-tests fuzzers build/perf/paths build/modules.stamp
 	node --test --test-reporter=spec --test-reporter-destination=stdout \
 	  --test-reporter=tap --test-reporter-destination=build/test.tap $(ONLY)
+
+# What tests/perf counts the instructions of: the library as it is optimised for use.
+build/perf/paths: build/$(NATIVE)/tests/perf/paths.o build/$(NATIVE)/libtamp.a
+	@mkdir -p $(@D)
+	$(call run,link,$@,$(CC) $(OPTIMISE_NATIVE) $^ -lm -o $@)
 
 BENCHES ?= $(sort $(wildcard tests/bench/*.bench.js))
 bench: dist build/modules.stamp

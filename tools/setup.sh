@@ -25,6 +25,7 @@ if [ -z "${CJSON_DIR:-}" ] && [ ! -f build/cjson/cJSON.c ] && have apt-get; then
 fi
 
 if [ "$1" = test ]; then
+  have valgrind || need valgrind "counts the instructions of the hot paths"
   if ! node tools/chromium.js >/dev/null; then
     # Ubuntu has it as a snap only, which neither a container nor an empty profile gets on with.
     case $(LC_ALL=C apt-cache policy chromium 2>/dev/null | sed -n 's/^ *Candidate: //p') in

@@ -21,17 +21,22 @@ export const toAgui = (messages) => messages.map(
     ...(toolCallId === undefined ? {} : { toolCallId }),
   }));
 
-const sample = () => JSON.parse(
+/** The demo's sample session: the same on every machine. @returns {Message[]} */
+export const sampleSession = () => JSON.parse(
   readFileSync(new URL('../../demo/sample.json', import.meta.url), 'utf8'));
+
+function realSessions() {
+  const sessions = openaiTranscripts.filter(({ name }) => name.includes('tools'))
+    .map(({ messages }) => toAgui(messages));
+  return sessions.length > 0 ? sessions : [sampleSession()];
+}
 
 /**
  * @param {number} count how many messages
+ * @param {readonly (readonly Message[])[]} [sessions]
  * @returns {Message[]} AG-UI messages: one set of instructions, then session after session
  */
-export function longSession(count) {
-  const sessions = openaiTranscripts.filter(({ name }) => name.includes('tools'))
-    .map(({ messages }) => toAgui(messages));
-  if (sessions.length === 0) sessions.push(sample());
+export function longSession(count, sessions = realSessions()) {
   /** @type {Message[]} */
   const messages = [];
   for (let round = 0; messages.length < count; round += 1) {
