@@ -197,8 +197,12 @@ build/perf/paths: build/$(NATIVE)/tests/perf/paths.o build/$(NATIVE)/libtamp.a
 	@mkdir -p $(@D)
 	$(call run,link,$@,$(CC) $(OPTIMISE_NATIVE) $^ -lm -o $@)
 
+build/bench/scan.wasm: tests/bench/scan.c build/$(WASM)/flags
+	@mkdir -p $(@D)
+	$(call run,link,$@,$(EMCC_ENV) $(EMCC) $(LANGUAGE) $(WARNINGS) -Wno-missing-prototypes -O3 -msimd128 --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB $< -o $@)
+
 BENCHES ?= $(sort $(wildcard tests/bench/*.bench.js))
-bench: dist build/modules.stamp
+bench: dist build/modules.stamp build/bench/scan.wasm
 	node tests/bench/run.js $(BENCHES)
 
 # `make fuzz SECONDS=600 FUZZ=cursor` runs one of them for ten minutes. tools/fuzz.sh says where seeds go.

@@ -113,7 +113,7 @@ export function format(result) {
       number(row.median),
       `${number(row.low)}-${number(row.high)}`,
       row.megabytesPerSecond === null ? '' : number(row.megabytesPerSecond),
-      row.ratio === null ? '' : `${number(row.ratio)}x faster`,
+      row.ratio === null ? '' : row.ratio < 1 ? `${number(1 / row.ratio)}x slower` : `${number(row.ratio)}x faster`,
       row.target !== null ? `${row.target}x` : row.limit !== null ? `${row.limit} ms` : '',
       mark(row.met),
     ]);

@@ -6,12 +6,14 @@ import { loadTamp } from 'tamp';
 import { digestMessages } from '../../web/session/digest.js';
 import { launch, serve } from '../browser/chromium.js';
 import { longSession } from '../lib/sessions.js';
+import { scansOf } from './scan.js';
 
 export const name = 'digest of 10,000 messages';
 
 const tamp = await loadTamp();
 const messages = longSession(10_000);
-const bytes = Buffer.byteLength(JSON.stringify(messages));
+const json = Buffer.from(JSON.stringify(messages));
+const bytes = json.length;
 
 /** What one writes without Tamp: members sorted, spelled, hashed. @param {unknown} value @returns {unknown} */
 const sorted = (value) => {
@@ -29,6 +31,7 @@ assert.notEqual(digestMessages(tamp, messages.with(5_000, { ...messages[5_000], 
 export const rows = [
   { name: 'Tamp', bytes, run: () => digestMessages(tamp, messages), limit: 30 },
   { name: 'sorted JSON.stringify and SHA-256 of Node', bytes, run: peer, target: 1 },
+  scansOf(json).bare,
 ];
 
 const page = `<!doctype html>

@@ -4,6 +4,7 @@ import { countTokens as exactTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { loadTamp } from 'tamp';
 import { estimateTokenCount } from 'tokenx';
 import { tokenTexts } from '../lib/token-texts.js';
+import { scansOf } from './scan.js';
 
 const tamp = await loadTamp();
 const texts = tokenTexts.filter(({ reason }) => !reason);
@@ -27,6 +28,7 @@ export const rows = [
   { name: 'Tamp', run: () => total((text) => tamp.countTokens(text)), bytes, repeat: 5 },
   { name: 'tokenx', run: () => total(estimateTokenCount), bytes, target: 20 },
   { name: 'gpt-tokenizer, exact o200k', run: () => total(exact), bytes },
+  scansOf(Buffer.from(mixed.join(''))).bare,
 ];
 
 /** Errors over kinds of text, each kind counted whole. */
