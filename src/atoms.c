@@ -85,7 +85,7 @@ static uint32_t seek(const TampAtoms *atoms, TampText text, uint64_t hash, uint3
   }
 }
 
-TampStatus tamp_atoms_intern(TampAtoms *atoms, TampText text, uint32_t *atom) {
+TampStatus tamp_atoms_intern(TampAtoms *atoms, TampText text, TampArena *copies, uint32_t *atom) {
   if (text.length > UINT32_MAX) return TAMP_TOO_LARGE;
   /* At most half full, so that probes are short. */
   if (atoms->count >= atoms->slot_count / 2) {
@@ -102,6 +102,12 @@ TampStatus tamp_atoms_intern(TampAtoms *atoms, TampText text, uint32_t *atom) {
   TampStatus status = tamp_arena_grow(atoms->arena, (void **)&atoms->items, &atoms->capacity,
                                       (size_t)atoms->count + 1, sizeof *atoms->items);
   if (status) return status;
+  if (copies) {
+    uint8_t *copy = tamp_arena_alloc(copies, text.length);
+    if (!copy) return TAMP_NO_MEMORY;
+    memcpy(copy, text.bytes, text.length);
+    text.bytes = copy;
+  }
   atoms->items[atoms->count] = (TampAtom){text.bytes, (uint32_t)text.length, hash};
   *atom = atoms->count++;
   atoms->slots[at] = *atom + 1;

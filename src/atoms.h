@@ -27,8 +27,9 @@ typedef struct TampAtoms {
 
 void tamp_atoms_init(TampAtoms *atoms, TampArena *arena);
 
-/* The atom of `text`, made when new. The bytes are not copied: they must live as long as the atom. */
-TampStatus tamp_atoms_intern(TampAtoms *atoms, TampText text, uint32_t *atom);
+/* The atom of `text`, made when new; then its bytes are copied into `copies`. NULL: they are not copied, and must
+ * live as long as the atom. */
+TampStatus tamp_atoms_intern(TampAtoms *atoms, TampText text, TampArena *copies, uint32_t *atom);
 
 /* TAMP_NONE when the text is no atom. */
 uint32_t tamp_atoms_find(const TampAtoms *atoms, TampText text);

@@ -5,6 +5,9 @@
 #include "sort.h"
 #include "unit.h"
 
+/* Noted of a message that passes by; one with more in it is walked through where they end. */
+enum { MOST_JUMPS = 2048 };
+
 TampStatus tamp_history_new(TampAllocator allocator, const TampFormat *format,
                             TampHistory **history) {
   *history = NULL;
@@ -52,9 +55,10 @@ static TampStatus add_read(TampHistory *history, TampSlot slot) {
   TampArena *records = &history->records;
   slot.record = tamp_arena_alloc(records, sizeof *slot.record);
   if (!slot.record) return TAMP_NO_MEMORY;
-  status = tamp_record_make(&history->message, &history->atoms, records, NULL, slot.record);
+  const TampCounter *counter = history->uncounted ? &tamp_counter_none : NULL;
+  status = tamp_record_make(&history->message, &history->atoms, records, counter, slot.record);
   if (!status && history->message.unit_count > 0) {
-    status = tamp_units_make(history->format, &history->message, &history->atoms, records, slot.record);
+    status = tamp_units_make(history->format, &history->message, &history->atoms, records, counter, slot.record);
   }
   if (status) {
     tamp_arena_reset(records, slot.records);
@@ -107,8 +111,15 @@ TampStatus tamp_history_append(TampHistory *history, size_t length, bool raw, Ta
 TampStatus tamp_history_append_span(TampHistory *history, const uint8_t *bytes, size_t length, uint64_t offset,
                                     TampFault *fault) {
   if (length > TAMP_MAX_MESSAGE_BYTES) return TAMP_TOO_LARGE;
-  TampSlot slot = next_slot(history);
   TampMessage *message = &history->message;
+  /* All of it is walked several times: by its format, for its envelope, for its texts. */
+  if (message->jumps.capacity == 0) {
+    void *jumps = NULL;
+    TampStatus grown = tamp_arena_grow(&history->arena, &jumps, &message->jumps.capacity, MOST_JUMPS, sizeof(TampJump));
+    if (grown) return grown;
+    message->jumps.items = jumps;
+  }
+  TampSlot slot = next_slot(history);
   message->transient = true;
   TampStatus status = tamp_message_read(history->format, bytes, length, false, message, fault);
   if (!status && message->role != TAMP_ROLE_NONE) {
@@ -175,11 +186,7 @@ TampStatus tamp_history_append_array(TampHistory *history, TampText text, uint32
     status = cursor.status;
     *fault = cursor.fault;
   }
-  if (status) {
-    go_back(history, count, slot.mark, slot.atoms);
-  } else {
-    history->array = copy;
-  }
+  if (status) go_back(history, count, slot.mark, slot.atoms);
   return status;
 }
 

@@ -25,9 +25,9 @@ struct TampHistory {
   TampList list; /* of all messages */
   TampMessage message; /* the one being read; its parts are used again */
   TampSource source;   /* of messages that were appended as spans */
-  const uint8_t *array; /* the copy of the array that tamp_history_append_array read last */
   TampCounter counter; /* what tokens are counted with now */
   uint32_t counted;    /* entries from here on still hold the estimate */
+  bool uncounted;      /* messages are read with tamp_counter_none; to be set while there are none */
 };
 
 /* Reads a message of a file whose bytes do not stay: it is at `offset` of `history->source`. A record that is no

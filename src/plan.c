@@ -429,7 +429,7 @@ TampStatus tamp_history_plan(TampHistory *history, uint32_t length, const TampPo
       .format = history->format,
       .atoms = &history->atoms,
       .options = options,
-      .counter = options->counter.count ? &options->counter : NULL,
+      .counter = options->counter.count ? &options->counter : history->uncounted ? &tamp_counter_none : NULL,
       .input_count = history->count,
       .answers = answers,
       .answer_count = answer_count,

@@ -773,3 +773,21 @@ bool tamp_policy_asks(const TampPolicy *policy) {
   }
   return false;
 }
+
+static bool trigger_weighs(const TampTrigger *when) {
+  if (when->kind == TAMP_WHEN_TOKENS_OVER) return true;
+  for (uint32_t i = 0; i < when->count; i++) {
+    if (trigger_weighs(&when->items[i])) return true;
+  }
+  return false;
+}
+
+bool tamp_policy_weighs(const TampPolicy *policy) {
+  const TampStrategy *strategy = policy->strategy;
+  if (policy->when && trigger_weighs(policy->when)) return true;
+  if (strategy && (!strategy->weighs || strategy->weighs(policy->options))) return true;
+  for (uint32_t i = 0; i < policy->child_count; i++) {
+    if (tamp_policy_weighs(policy->children[i])) return true;
+  }
+  return false;
+}

@@ -104,4 +104,8 @@ TampStatus tamp_policy_read(TampText json, TampArena *arena, const TampPolicy **
 /* Whether the tree holds a strategy that asks for summaries. */
 bool tamp_policy_asks(const TampPolicy *policy);
 
+/* Whether tokens have a say in what it does. Where not, a list that nothing was counted in gives the same plan, but
+ * for the tokens it tells. */
+bool tamp_policy_weighs(const TampPolicy *policy);
+
 #endif

@@ -5,6 +5,14 @@
 #include "text.h"
 #include "tokens.h"
 
+static int64_t count_nothing(void *context, TampText text) {
+  (void)context;
+  (void)text;
+  return 0;
+}
+
+const TampCounter tamp_counter_none = {count_nothing, NULL};
+
 TampStatus tamp_count_text(const TampCounter *counter, TampText text, uint32_t *tokens) {
   *tokens = 0;
   if (text.length == 0) return TAMP_OK;
@@ -68,6 +76,33 @@ static TampText without(TampText text, uint32_t beginning) {
   return (TampText){text.bytes + length, text.length - length};
 }
 
+/* Whether a string value is blank. Most show by their first byte behind spaces that they are not. */
+static TampStatus value_is_blank(const TampMessage *message, TampValue value, TampArena *arena, bool *blank) {
+  TampText text;
+  *blank = false;
+  if (!(value.flags & TAMP_VALUE_RAW)) {
+    const uint8_t *at = message->text + value.at + 1, *end = message->text + value.at + value.length - 1;
+    while (at < end && *at == ' ') at++;
+    if (at < end && *at > ' ' && *at < 0x80 && *at != '\\') return TAMP_OK;
+  }
+  TampMark mark = tamp_arena_mark(arena);
+  TampStatus status = tamp_value_text(message->text, value, arena, &text);
+  if (!status) *blank = tamp_text_is_blank(text);
+  tamp_arena_reset(arena, mark);
+  return status;
+}
+
+/* What the record keeps of a text besides its tokens. */
+static TampStatus note_text(const TampMessage *message, const TampPart *part, TampValue value, size_t length,
+                            TampArena *scratch, TampRecord *record) {
+  if (length > record->longest) record->longest = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+  if (part->kind != TAMP_PART_TEXT || part->owner != TAMP_NONE || record->flags & TAMP_RECORD_TEXT) return TAMP_OK;
+  bool blank = value.type != TAMP_JSON_STRING && value.type <= TAMP_JSON_NULL;
+  TampStatus status = value.type == TAMP_JSON_STRING ? value_is_blank(message, value, scratch, &blank) : TAMP_OK;
+  if (!blank) record->flags |= TAMP_RECORD_TEXT;
+  return status;
+}
+
 /* One walk for both uses: `record` NULL only counts. */
 static TampStatus weigh(const TampMessage *message, const TampCounter *counter, TampArena *scratch,
                         uint32_t *tokens, TampRecord *record) {
@@ -81,23 +116,26 @@ static TampStatus weigh(const TampMessage *message, const TampCounter *counter, 
     TampValue values[2];
     segments(part, values);
     for (int k = 0; k < 2; k++) {
+      TampStatus status = TAMP_OK;
+      if (values[k].type <= TAMP_JSON_NULL) continue;
+      if (counter == &tamp_counter_none) {
+        if (record) status = note_text(message, part, values[k], values[k].length, scratch, record);
+        if (status) return status;
+        continue;
+      }
       TampText text;
-      TampStatus status = tamp_message_text(message, values[k], scratch, &text);
+      TampMark mark = tamp_arena_mark(scratch);
+      status = tamp_message_text(message, values[k], scratch, &text);
       if (status) return status;
       if (k == 0) text = without(text, part->name_at);
-      if (text.length == 0) continue;
       uint32_t count = 0;
-      status = tamp_count_text(counter, text, &count);
+      if (text.length > 0) status = tamp_count_text(counter, text, &count);
+      tamp_arena_reset(scratch, mark);
+      if (!status && record && text.length > 0) {
+        status = note_text(message, part, values[k], text.length, scratch, record);
+      }
       if (status) return status;
       sum = add(sum, count);
-      if (!record) continue;
-      if (text.length > record->longest) {
-        record->longest = text.length > UINT32_MAX ? UINT32_MAX : (uint32_t)text.length;
-      }
-      if (part->kind == TAMP_PART_TEXT && part->owner == TAMP_NONE &&
-          !(record->flags & TAMP_RECORD_TEXT) && !tamp_text_is_blank(text)) {
-        record->flags |= TAMP_RECORD_TEXT;
-      }
     }
   }
   bool silent = message->role == TAMP_ROLE_ACTIVITY || message->role == TAMP_ROLE_NONE;
@@ -122,15 +160,8 @@ TampStatus tamp_record_intern(const TampMessage *message, TampValue value, uint3
   TampStatus status = tamp_value_text(message->text, value, arena, &text);
   if (status) return status;
   text = without(text, beginning);
-  if (message->transient && !(value.flags & TAMP_VALUE_ESCAPED)) {
-    *atom = tamp_atoms_find(atoms, text);
-    if (*atom != TAMP_NONE) return TAMP_OK;
-    uint8_t *copy = tamp_arena_alloc(arena, text.length);
-    if (!copy) return TAMP_NO_MEMORY;
-    memcpy(copy, text.bytes, text.length);
-    text.bytes = copy;
-  }
-  return tamp_atoms_intern(atoms, text, atom);
+  bool copied = message->transient && !(value.flags & TAMP_VALUE_ESCAPED);
+  return tamp_atoms_intern(atoms, text, copied ? arena : NULL, atom);
 }
 
 /* A result is blank when no text of it, error apart, says anything and it shows nothing. */
@@ -138,13 +169,7 @@ static TampStatus result_is_blank(const TampMessage *message, uint32_t index, Ta
                                   bool *blank) {
   *blank = true;
   const TampPart *part = &message->parts[index];
-  if (part->text.type == TAMP_JSON_STRING) {
-    TampText text;
-    TampStatus status = tamp_value_text(message->text, part->text, arena, &text);
-    if (status) return status;
-    *blank = tamp_text_is_blank(text);
-    return TAMP_OK;
-  }
+  if (part->text.type == TAMP_JSON_STRING) return value_is_blank(message, part->text, arena, blank);
   if (part->text.type != TAMP_JSON_ARRAY) {
     *blank = part->text.type <= TAMP_JSON_NULL;
     return TAMP_OK;
@@ -153,10 +178,14 @@ static TampStatus result_is_blank(const TampMessage *message, uint32_t index, Ta
     const TampPart *piece = &message->parts[i];
     if (piece->owner != index) continue;
     if (piece->kind == TAMP_PART_MEDIA) *blank = false;
-    TampText text;
-    TampStatus status = tamp_message_text(message, piece->text, arena, &text);
+    if (piece->kind != TAMP_PART_TEXT) continue;
+    TampStatus status = TAMP_OK;
+    if (piece->text.type == TAMP_JSON_STRING) {
+      status = value_is_blank(message, piece->text, arena, blank);
+    } else {
+      *blank = piece->text.type <= TAMP_JSON_NULL;
+    }
     if (status) return status;
-    if (piece->kind == TAMP_PART_TEXT) *blank = tamp_text_is_blank(text);
   }
   return TAMP_OK;
 }
@@ -221,7 +250,7 @@ TampStatus tamp_record_read(const TampFormat *format, const TampRecord *record, 
 
 TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,
                             const TampCounter *counter, TampRecord *out) {
-  size_t size = tamp_value_json_length(message->text, message->whole);
+  size_t size = message->raw ? tamp_value_json_length(message->text, message->whole) : message->whole.length;
   if (size > UINT32_MAX) return TAMP_TOO_LARGE;
   *out = (TampRecord){
       .bytes = message->transient ? NULL : message->text + message->whole.at,

@@ -46,7 +46,7 @@ typedef struct TampRecord {
   uint32_t length;  /* of `bytes` */
   uint32_t size;    /* length of its JSON text in UTF-8 */
   uint32_t tokens;  /* strategies.md §2; 0 for activity */
-  uint32_t longest; /* bytes of its longest single text, arguments included */
+  uint32_t longest; /* bytes of its longest single text, arguments included; not less, if nothing was counted */
   uint32_t id;      /* atom, TAMP_NONE without one */
   uint32_t covered; /* of a summary; TAMP_NONE when it is known by its label alone */
   uint32_t batch;   /* atom that the records of one message have in common; TAMP_NONE; or TAMP_BATCH_ITEMS */
@@ -62,6 +62,10 @@ typedef struct TampCounter {
   int64_t (*count)(void *context, TampText text);
   void *context;
 } TampCounter;
+
+/* Counts nothing: no text is decoded for it, and all but media weigh nothing. For lists on which nobody asks for
+ * tokens. */
+extern const TampCounter tamp_counter_none;
 
 /* A call that may have been made together with the calls next to it. */
 #define TAMP_BATCH_ITEMS (TAMP_NONE - 1)

@@ -215,7 +215,7 @@ TampStatus tamp_run_fresh_id(TampRun *run, TampText prefix, TampText name, TampT
 
 TampStatus tamp_run_take_id(TampRun *run, TampText id) {
   uint32_t atom;
-  TampStatus status = tamp_atoms_intern(run->atoms, id, &atom);
+  TampStatus status = tamp_atoms_intern(run->atoms, id, NULL, &atom);
   if (!status) status = update_taken(run);
   if (!status && !run->taken[atom]) run->taken[atom] = 1;
   return status;

@@ -60,6 +60,7 @@ struct TampTranscript {
   uint32_t *preserved;     /* atoms */
   uint32_t preserved_count, preserved_capacity;
   uint32_t head, tail; /* atoms of a stretch, TAMP_NONE for none */
+  bool counted;        /* tokens are estimated */
   bool sidechain;      /* of the first message */
   bool begun;          /* there was one */
   bool settled;        /* dead messages were taken out */
@@ -74,12 +75,12 @@ static TampStatus on_begin(void *context, TampContainer container, const char *p
 static TampStatus on_record(void *context, TampSplitRecord *record);
 static TampStatus on_member(void *context, const TampSplitMember *member);
 
-TampStatus tamp_transcript_new(TampAllocator allocator, const TampFormat *format, TampSource source,
-                               TampTranscript **transcript) {
+TampStatus tamp_transcript_new(TampAllocator allocator, const TampFormat *format, bool counted,
+                               TampSource source, TampTranscript **transcript) {
   *transcript = NULL;
   TampTranscript *made = allocator.resize(allocator.context, NULL, sizeof *made);
   if (!made) return TAMP_NO_MEMORY;
-  *made = (TampTranscript){.source = source, .wanted = format};
+  *made = (TampTranscript){.source = source, .wanted = format, .counted = counted};
   tamp_arena_init(&made->arena, allocator);
   tamp_arena_init(&made->scratch, allocator);
   TampSplitSink sink = {on_begin, on_record, on_member, made};
@@ -203,7 +204,13 @@ static TampStatus add_facts(TampTranscript *t, const TampMessage *message, const
       grow(t, (void **)&t->facts, &t->fact_capacity, (size_t)t->fact_count + 1, sizeof *t->facts);
   if (status) return status;
   Facts facts = {.id = TAMP_NONE};
-  status = atom_of(t, message, message->id, &facts.id);
+  if (line->message != TAMP_NONE) {
+    facts.id = tamp_history_record(t->history, line->message)->id;
+    /* An empty id names nothing. */
+    if (facts.id != TAMP_NONE && tamp_atoms_text(&t->history->atoms, facts.id).length == 0) facts.id = TAMP_NONE;
+  } else {
+    status = atom_of(t, message, message->id, &facts.id);
+  }
   for (int i = 0; !status && i < TAMP_LINKS; i++) {
     TampValue link = envelope->links[i];
     status = atom_of(t, message, link, &facts.links[i]);
@@ -313,6 +320,7 @@ static TampStatus set_format(TampTranscript *t, const TampFormat *format) {
   TampStatus status = tamp_history_new(t->arena.allocator, format, &t->history);
   if (status) return status;
   t->history->source = t->source;
+  t->history->uncounted = !t->counted;
   return TAMP_OK;
 }
 

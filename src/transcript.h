@@ -34,10 +34,11 @@ typedef struct TampTranscriptView {
   TampContainer container;
 } TampTranscriptView;
 
-/* `format` NULL: it is told from the first messages. `source` reads the file's bytes again; it must live as long
+/* `format` NULL: it is told from the first messages. `counted` false: tokens are not estimated, for plans of policies
+ * that do not weigh (tamp_policy_weighs), or with a counter. `source` reads the file's bytes again; it must live as long
  * as the transcript. `*transcript` is NULL on failure. */
-TampStatus tamp_transcript_new(TampAllocator allocator, const TampFormat *format, TampSource source,
-                               TampTranscript **transcript);
+TampStatus tamp_transcript_new(TampAllocator allocator, const TampFormat *format, bool counted,
+                               TampSource source, TampTranscript **transcript);
 
 /* NULL is allowed. */
 void tamp_transcript_free(TampTranscript *transcript);

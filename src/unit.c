@@ -15,7 +15,8 @@ static void find_elements(const TampMessage *message, uint32_t *start, uint32_t 
 
 /* The record of the unit whose elements are [from, to). */
 static TampStatus make_unit(const TampFormat *format, const TampMessage *message, uint32_t from, uint32_t to,
-                            uint32_t first, uint32_t last, TampAtoms *atoms, TampArena *arena, TampRecord *unit) {
+                            uint32_t first, uint32_t last, TampAtoms *atoms, TampArena *arena,
+                            const TampCounter *counter, TampRecord *unit) {
   TampMessage part;
   TampFault fault;
   TampText json;
@@ -29,7 +30,7 @@ static TampStatus make_unit(const TampFormat *format, const TampMessage *message
   if (!status && !bytes) status = TAMP_NO_MEMORY;
   if (!status) memcpy(bytes, json.bytes, json.length);
   if (!status) status = tamp_message_read(format, bytes, json.length, false, &part, &fault);
-  if (!status) status = tamp_record_make(&part, atoms, arena, NULL, unit);
+  if (!status) status = tamp_record_make(&part, atoms, arena, counter, unit);
   tamp_arena_drop(arena, part.parts);
   tamp_arena_drop(arena, part.units);
   tamp_arena_drop(arena, writer.bytes);
@@ -37,7 +38,7 @@ static TampStatus make_unit(const TampFormat *format, const TampMessage *message
 }
 
 TampStatus tamp_units_make(const TampFormat *format, const TampMessage *message, TampAtoms *atoms, TampArena *arena,
-                           TampRecord *whole) {
+                           const TampCounter *counter, TampRecord *whole) {
   uint32_t count = message->unit_count + 1;
   TampRecord *units = tamp_arena_alloc(arena, count * sizeof *units);
   if (!units) return TAMP_NO_MEMORY;
@@ -57,7 +58,7 @@ TampStatus tamp_units_make(const TampFormat *format, const TampMessage *message,
       begin = last;
     }
     TampRecord *unit = &units[nth++];
-    TampStatus status = make_unit(format, message, from, end, first, last, atoms, arena, unit);
+    TampStatus status = make_unit(format, message, from, end, first, last, atoms, arena, counter, unit);
     if (status) return status;
     unit->whole = whole;
     unit->piece.separator_length = separator;

@@ -7,10 +7,10 @@
 
 #include "record.h"
 
-/* Makes the records of the units of a message that was read and has several, and hangs them on its own record.
- * They are pieces of `arena`. */
+/* Makes the records of the units of a message that was read and has several, counted as tamp_record_make does, and
+ * hangs them on its own record. They are pieces of `arena`. */
 TampStatus tamp_units_make(const TampFormat *format, const TampMessage *message, TampAtoms *atoms, TampArena *arena,
-                           TampRecord *whole);
+                           const TampCounter *counter, TampRecord *whole);
 
 /* Writes the message that consists of these units, in this order. What stands around them is that of
  * units[home]. */

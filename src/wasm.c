@@ -238,22 +238,6 @@ EXPORT(tamp_format) TampStatus export_format(const uint8_t *name, uint32_t lengt
   return TAMP_OK;
 }
 
-/* The format of a JSON array of messages. out: index of the format, or TAMP_NONE when it cannot be told; then
- * its name. On failure the fault. */
-EXPORT(tamp_detect) TampStatus export_detect(const uint8_t *text, uint32_t length) {
-  const TampFormat *format;
-  TampFault fault = {0};
-  TampStatus status = tamp_detect((TampText){text, length}, &format, &fault);
-  if (status) return fail(status, TAMP_NONE, fault);
-  out[0] = TAMP_NONE;
-  for (uint32_t i = 0; format && tamp_format_at(i); i++) {
-    if (tamp_format_at(i) != format) continue;
-    out[0] = i;
-    out_text(1, (TampText){(const uint8_t *)format->name, strlen(format->name)});
-  }
-  return TAMP_OK;
-}
-
 /* ── History ──────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* out: handle. */
@@ -340,31 +324,6 @@ TampStatus export_history_find(uint32_t handle, const uint8_t *id, uint32_t leng
   TampHistory *history = object_of(handle, HISTORY);
   if (!history) return TAMP_BAD_HANDLE;
   out[0] = tamp_history_find(history, (TampText){id, length});
-  return TAMP_OK;
-}
-
-/* Where each message lies in the array that was appended last, the only one of the history: pairs of words
- * (offset, length) in a text handle. out: handle, pointer. */
-EXPORT(tamp_history_spans) TampStatus export_history_spans(uint32_t handle) {
-  TampHistory *history = object_of(handle, HISTORY);
-  uint32_t text;
-  Holder *holder;
-  if (!history) return TAMP_BAD_HANDLE;
-  uint32_t count = tamp_history_length(history);
-  TampStatus status = new_holder(TEXT, &text, &holder);
-  if (status) return status;
-  uint32_t *pairs = tamp_arena_alloc(&holder->arena, (size_t)count * 2 * sizeof *pairs);
-  if (!pairs) {
-    release(find(text, TEXT));
-    return TAMP_NO_MEMORY;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    TampText message = tamp_history_message(history, i);
-    pairs[2 * i] = (uint32_t)(message.bytes - history->array);
-    pairs[2 * i + 1] = (uint32_t)message.length;
-  }
-  out[0] = text;
-  out[1] = (uint32_t)(uintptr_t)pairs;
   return TAMP_OK;
 }
 
@@ -491,7 +450,7 @@ TampStatus export_digest(const uint8_t *array, uint32_t length, uint32_t a, uint
 
 /* ── Policy ───────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* out: handle and whether it asks for summaries; with TAMP_BAD_POLICY a handle, and the problems as JSON
+/* out: handle, whether it asks for summaries, and whether it weighs tokens; with TAMP_BAD_POLICY a handle, and the problems as JSON
  * (pointer, length). */
 EXPORT(tamp_policy_new) TampStatus export_policy_new(const uint8_t *json, uint32_t length) {
   uint32_t handle;
@@ -509,6 +468,7 @@ EXPORT(tamp_policy_new) TampStatus export_policy_new(const uint8_t *json, uint32
     out_text(1, problems);
   } else {
     out[1] = tamp_policy_asks(holder->policy);
+    out[2] = tamp_policy_weighs(holder->policy);
   }
   return status;
 }
@@ -647,8 +607,8 @@ static TampStatus read_by_import(void *context, uint64_t offset, uint32_t length
   return import_read((uint32_t)(uintptr_t)context, (double)offset, length, to) == 0 ? TAMP_OK : TAMP_BAD_COUNT;
 }
 
-/* `format` TAMP_NONE: to be told. out: handle, which is the key of its file. */
-EXPORT(tamp_transcript_new) TampStatus export_transcript_new(uint32_t format) {
+/* `format` TAMP_NONE: to be told. `counted` 0: tokens are not estimated. out: handle, which is the key of its file. */
+EXPORT(tamp_transcript_new) TampStatus export_transcript_new(uint32_t format, uint32_t counted) {
   uint32_t handle;
   TampTranscript *transcript;
   const TampFormat *known = format == TAMP_NONE ? NULL : tamp_format_at(format);
@@ -656,7 +616,7 @@ EXPORT(tamp_transcript_new) TampStatus export_transcript_new(uint32_t format) {
   TampStatus status = new_handle(TRANSCRIPT, &handle);
   if (status) return status;
   TampSource source = {read_by_import, (void *)(uintptr_t)handle};
-  status = tamp_transcript_new(tamp_default_allocator(), known, source, &transcript);
+  status = tamp_transcript_new(tamp_default_allocator(), known, counted != 0, source, &transcript);
   if (status) {
     release(find(handle, TRANSCRIPT));
     return status;
@@ -708,17 +668,45 @@ EXPORT(tamp_transcript_finish) TampStatus export_transcript_finish(uint32_t hand
   return TAMP_OK;
 }
 
-/* The id of a message (pointer, length), empty without one, and where it is in the file: offset and length of two
- * words. */
+/* Where a message is in the file: offset and length of two words. */
 EXPORT(tamp_transcript_message) TampStatus export_transcript_message(uint32_t handle, uint32_t index) {
   const TampTranscript *transcript = object_of(handle, TRANSCRIPT);
   const TampHistory *history = transcript ? tamp_transcript_view(transcript).history : NULL;
   if (!history || index >= tamp_history_length(history)) return TAMP_BAD_HANDLE;
-  uint32_t id = tamp_history_record(history, index)->id;
   TampSlice slice = tamp_transcript_span(transcript, index);
-  out_text(0, id == TAMP_NONE ? (TampText){0} : tamp_atoms_text(&history->atoms, id));
-  out_long(2, slice.offset);
-  out_long(4, slice.length);
+  out_long(0, slice.offset);
+  out_long(2, slice.length);
+  return TAMP_OK;
+}
+
+/* The ids of the messages that a plan takes away or rewrites, one behind the other, in a text handle. out: handle,
+ * bytes (pointer, length), their lengths by message (pointer): 0 for one without an id, and for one that stays. */
+EXPORT(tamp_transcript_ids) TampStatus export_transcript_ids(uint32_t handle, uint32_t plan_handle) {
+  const TampHistory *history = history_of(handle);
+  TampPlan *plan = object_of(plan_handle, PLAN);
+  if (!history || !plan) return TAMP_BAD_HANDLE;
+  const TampPlanView *view = tamp_plan_view(plan);
+  uint32_t text;
+  Holder *holder;
+  TampStatus status = new_holder(TEXT, &text, &holder);
+  if (status) return status;
+  TampWriter writer = tamp_writer(&holder->arena);
+  TampText ids = {0};
+  uint32_t *lengths = tamp_arena_alloc(&holder->arena, view->input_count * sizeof *lengths);
+  for (uint32_t i = 0; lengths && i < view->input_count; i++) {
+    uint32_t id = view->reasons[i] ? tamp_history_record(history, i)->id : TAMP_NONE;
+    TampText name = tamp_atoms_text(&history->atoms, id);
+    lengths[i] = (uint32_t)name.length;
+    tamp_writer_raw(&writer, name);
+  }
+  status = lengths ? tamp_writer_finish(&writer, &ids) : TAMP_NO_MEMORY;
+  if (status) {
+    release(find(text, TEXT));
+    return status;
+  }
+  out[0] = text;
+  out_text(1, ids);
+  out[3] = (uint32_t)(uintptr_t)lengths;
   return TAMP_OK;
 }
 

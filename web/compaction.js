@@ -54,13 +54,13 @@ export function nameOf(message, path, index) {
 }
 
 /**
- * Lists of thousands that most callers never look at are made when they are read, once.
+ * Lists of thousands that most callers never look at are made when they are read, once; so is what takes long.
  * @template {object} T
  * @param {T} target
  * @param {string} key
  * @param {() => unknown} make
  */
-function lazily(target, key, make) {
+export function lazily(target, key, make) {
   Object.defineProperty(target, key, {
     enumerable: true,
     configurable: true,

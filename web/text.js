@@ -3,9 +3,9 @@
  * stands, with the white space around it.
  */
 import { MessageError } from './errors.js';
-import { readPolicy } from './history.js';
+import { policyText } from './policies.js';
 import { bridgeOptions } from './options.js';
-import { Reading, joined } from './reading.js';
+import { joined, reportOfBytes, trimBytes } from './reading.js';
 
 /** @typedef {import('./wasm.js').Bridge} Bridge */
 
@@ -18,7 +18,8 @@ import { Reading, joined } from './reading.js';
  * @property {number} before
  * @property {number} after
  * @property {import('./options.js').Format} format
- * @property {import('./compaction.js').Report} report
+ * @property {import('./compaction.js').Report} report its tokens are counted when they are read first, unless the policy
+ *   needs them: until then the bytes that were given must stay as they are
  */
 
 /**
@@ -34,30 +35,17 @@ export function compactText(bridge, text, policy, options = {}) {
   }
   const source = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   const checked = bridgeOptions({ ...options, format: undefined });
-  const reading = new Reading(bridge, options.format ?? 'auto', (offset, length) => source.subarray(offset, offset + length));
-  let policyHandle = 0;
-  try {
-    reading.feed(source);
-    reading.finish();
-    reading.mustBeKnown();
-    const read = readPolicy(bridge, policy);
-    policyHandle = read.handle;
-    if (read.asks) throw bridge.noSummarizer();
-    const trim = /** @type {import('./reading.js').Trim} */ (reading.plan(read.handle, checked, [], false).trim);
-    const { changed, removed, before, after, format, report } = trim;
-    const bytes = changed ? joined(trim.slices, source) : source;
-    return {
-      bytes,
-      text: () => (changed || typeof text !== 'string' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : text),
-      changed,
-      removed,
-      before,
-      after,
-      format,
-      report,
-    };
-  } finally {
-    reading.dispose();
-    if (policyHandle !== 0) bridge.dispose(policyHandle);
-  }
+  const job = { format: options.format ?? 'auto', policy: policyText(policy) ?? '', options: checked, dropDead: false };
+  const made = trimBytes(bridge, source, job);
+  const bytes = made.changed ? joined(made.slices, source) : source;
+  return {
+    bytes,
+    text: () => (made.changed || typeof text !== 'string' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : text),
+    changed: made.changed,
+    removed: made.removed,
+    before: made.before,
+    after: made.after,
+    format: made.format,
+    report: reportOfBytes(bridge, source, job, made),
+  };
 }

@@ -2,7 +2,7 @@
  * The worker that `tamp/transcript` does its work in. It is told which compiled module to use, so it loads nothing
  * itself, and does one job.
  */
-import { expose } from 'comlink';
+import { expose, transfer } from 'comlink';
 import { pack } from './transcript/errors.js';
 import { identify, trim } from './transcript/run.js';
 import { Bridge } from './wasm.js';
@@ -24,11 +24,13 @@ expose({
   ready: () => true,
 
   /** @param {WebAssembly.Module} module @param {any} job @param {any} onProgress @param {any} summarize */
-  trim: (module, job, onProgress, summarize) => outcome(async () => {
-    const made = await trim(new Bridge(module), { ...job, onProgress, summarize });
-    /* The lists of the report are made when they are read; here nobody reads them any more. */
-    return { ...made, report: { ...made.report } };
-  }),
+  trim: async (module, job, onProgress, summarize) => {
+    const made = await outcome(() => trim(new Bridge(module), { ...job, onProgress, summarize }));
+    if (!made.value) return made;
+    const { slices, told: { plan, ids } } = /** @type {import('./reading.js').Trim} */ (made.value);
+    const large = [slices.spans, slices.bytes, ids.bytes, ids.lengths, plan.order, plan.reasons];
+    return transfer(made, [...new Set(large.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)))]);
+  },
 
   /** @param {WebAssembly.Module} module @param {any} job */
   identify: (module, job) => outcome(() => identify(new Bridge(module), job)),

@@ -4,8 +4,9 @@
 import { TampError } from './errors.js';
 import { readPolicy, throwIfAborted, unlessAborted } from './history.js';
 import { loadTamp } from './load.js';
+import { policyText } from './policies.js';
 import { bridgeOptions } from './options.js';
-import { joined } from './reading.js';
+import { joined, piecesOf, reportOf, reportOfBytes } from './reading.js';
 import { unpack } from './transcript/errors.js';
 import * as here from './transcript/run.js';
 import { sourceOf } from './transcript/source.js';
@@ -38,8 +39,8 @@ export class TrimmedTranscript {
   #source;
   #slices;
 
-  /** @internal @param {import('./reading.js').Trim} trim @param {Source} source */
-  constructor({ slices, format, container, changed, removed, before, after, report }, source) {
+  /** @internal @param {import('./reading.js').Trim} trim @param {Source} source @param {import('./compaction.js').Report} report */
+  constructor({ slices, format, container, changed, removed, before, after }, source, report) {
     this.#source = source;
     this.#slices = slices;
     this.format = format;
@@ -55,10 +56,7 @@ export class TrimmedTranscript {
   blob() {
     const source = this.#source;
     const type = (source instanceof Blob && source.type) || (this.container === 'jsonl' ? 'application/jsonl' : 'application/json');
-    const pieces = this.#slices.map((slice) => (
-      slice instanceof Uint8Array ? slice : source instanceof Blob ? source.slice(...slice) : source.subarray(...slice)
-    ));
-    return new Blob(/** @type {BlobPart[]} */ (pieces), { type });
+    return new Blob(/** @type {BlobPart[]} */ (piecesOf(this.#slices, source)), { type });
   }
 
   /** @returns {Promise<Uint8Array>} */
@@ -164,6 +162,7 @@ export async function trimTranscript(source, policy, options = {}) {
   if (read.asks && typeof summarize !== 'function') throw bridge.noSummarizer();
   const from = await sourceOf(source, signal, onProgress);
   const job = { format, policy, options: checked, dropDead };
+  const again = { ...job, policy: policyText(policy) ?? '' };
   /** @type {{ error: unknown } | null} */
   let thrown = null;
   const made = await perform(
@@ -190,7 +189,10 @@ export async function trimTranscript(source, policy, options = {}) {
     },
     () => here.trim(bridge, { ...job, source: from, onProgress, summarize, signal }),
   );
-  return new TrimmedTranscript(made, from);
+  const report = from instanceof Uint8Array
+    ? reportOfBytes(bridge, from, again, made)
+    : reportOf(bridge, made.told, () => made.told);
+  return new TrimmedTranscript(made, from, report);
 }
 
 /**

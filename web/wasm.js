@@ -53,6 +53,17 @@ const MORE_ROOM = 256;
  */
 
 /**
+ * What a transcript's file becomes: pairs of offset and length in the file, or, where the offset is negative, at
+ * -1 - offset in `bytes`, which are new.
+ * @typedef {{ spans: Float64Array, bytes: Uint8Array }} Slices
+ */
+
+/**
+ * Ids of messages, one behind the other, and their lengths by index of the input.
+ * @typedef {{ bytes: Uint8Array, lengths: Uint32Array }} Ids
+ */
+
+/**
  * What a plan asks for.
  * @typedef {object} Question
  * @property {string} text
@@ -287,10 +298,11 @@ export class Bridge {
    * A transcript, to be fed with the bytes of its file.
    * @param {string | null} format null: to be told from its messages
    * @param {(offset: number, length: number) => Uint8Array} read bytes of the file again, at once
+   * @param {boolean} counted false: tokens are not estimated
    * @returns {number} a handle
    */
-  newTranscript(format, read) {
-    const status = this.#exports.tamp_transcript_new(format === null ? NONE : this.format(format).index);
+  newTranscript(format, read, counted) {
+    const status = this.#exports.tamp_transcript_new(format === null ? NONE : this.format(format).index, counted ? 1 : 0);
     if (status !== OK) throw this.#failure(status);
     const [handle] = this.#words(1);
     this.#readers.set(handle, read);
@@ -325,12 +337,12 @@ export class Bridge {
     return { container: words[0], format: words[1] === NONE ? null : this.#text(words[5], words[6]), messages: words[2], unreadable };
   }
 
-  /** A message of a transcript: its id, empty without one, and where it is. @param {number} handle @param {number} index */
+  /** Where a message of a transcript is. @param {number} handle @param {number} index */
   transcriptMessage(handle, index) {
     const status = this.#exports.tamp_transcript_message(handle, index);
     if (status !== OK) throw this.#failure(status);
-    const words = this.#words(6);
-    return { id: this.#text(words[0], words[1]), offset: this.#long(words, 2), length: this.#long(words, 4) };
+    const words = this.#words(4);
+    return { offset: this.#long(words, 0), length: this.#long(words, 2) };
   }
 
   /**
@@ -340,22 +352,49 @@ export class Bridge {
    * @param {BridgeOptions} options
    * @param {(string | null)[]} answers
    * @param {boolean} dropDead
-   * @returns {{ plan: PlanView, question: null, slices: ([from: number, to: number] | Uint8Array)[] } | { plan: null, question: Question, slices: [] }}
+   * @returns {{ plan: PlanView, question: null, slices: Slices, ids: Ids } | { plan: null, question: Question }} the
+   *   plan without the texts of rewritten messages
    */
   planTranscript(handle, policy, options, answers, dropDead) {
-    /** @type {([from: number, to: number] | Uint8Array)[]} */
-    const slices = [];
+    /** @type {{ slices: Slices, ids: Ids } | undefined} */
+    let written;
     const made = this.plan(handle, this.length(handle), policy, options, answers, (plan) => {
+      const ids = this.#ids(handle, plan);
       const status = this.#exports.tamp_transcript_write(handle, plan, dropDead ? 1 : 0);
       if (status !== OK) this.#raise(status);
       const [at, count] = this.#words(2);
-      const words = new Uint32Array(this.#memory.buffer, at, 6 * count);
-      for (let i = 0; i < words.length; i += 6) {
-        const [offset, length] = [this.#long(words, i), this.#long(words, i + 2)];
-        slices.push(words[i + 4] === 0 ? [offset, offset + length] : this.#copy(words[i + 4], length));
-      }
+      written = { ids, slices: this.#slices(new Uint32Array(this.#memory.buffer, at, 6 * count)) };
     });
-    return made.plan ? { ...made, slices } : { ...made, slices: [] };
+    return made.plan ? { ...made, .../** @type {{ slices: Slices, ids: Ids }} */ (written) } : made;
+  }
+
+  /** Six words a slice: offset and length, or what is new. @param {Uint32Array} words @returns {Slices} */
+  #slices(words) {
+    let size = 0;
+    for (let i = 0; i < words.length; i += 6) size += words[i + 4] === 0 ? 0 : words[i + 2];
+    const bytes = new Uint8Array(size);
+    const spans = new Float64Array(words.length / 3);
+    let made = 0;
+    for (let i = 0; i < words.length; i += 6) {
+      const length = this.#long(words, i + 2);
+      spans[i / 3] = words[i + 4] === 0 ? this.#long(words, i) : -1 - made;
+      spans[i / 3 + 1] = length;
+      if (words[i + 4] === 0) continue;
+      bytes.set(this.#view().subarray(words[i + 4], words[i + 4] + length), made);
+      made += length;
+    }
+    return { spans, bytes };
+  }
+
+  /** @param {number} handle @param {number} plan @returns {Ids} */
+  #ids(handle, plan) {
+    const count = this.length(handle);
+    const status = this.#exports.tamp_transcript_ids(handle, plan);
+    if (status !== OK) throw this.#failure(status);
+    const [text, at, length, lengths] = this.#words(4);
+    const ids = { bytes: this.#copy(at, length), lengths: new Uint32Array(this.#memory.buffer, lengths, count).slice() };
+    this.dispose(text);
+    return ids;
   }
 
   // ── Formats ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -372,16 +411,6 @@ export class Bridge {
       this.#formats.set(name, format);
     }
     return format;
-  }
-
-  /** The name of the format that the messages of a JSON array are in; null when it cannot be told. @param {Uint8Array} text */
-  detect(text) {
-    return this.#pass(text, (at, length) => {
-      const status = this.#exports.tamp_detect(at, length);
-      if (status !== OK) throw this.#messageFailure(status);
-      const words = this.#words(3);
-      return words[0] === NONE ? null : this.#text(words[1], words[2]);
-    });
   }
 
   // ── Histories ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -451,16 +480,6 @@ export class Bridge {
       const status = this.#exports.tamp_history_append_array(handle, at, length);
       if (status !== OK) throw this.#messageFailure(status);
     });
-  }
-
-  /** Pairs of offset and length of each message in the array that was appended. @param {number} handle @param {number} count */
-  spans(handle, count) {
-    const status = this.#exports.tamp_history_spans(handle);
-    if (status !== OK) throw this.#failure(status);
-    const [text, at] = this.#words(2);
-    const pairs = new Uint32Array(this.#memory.buffer, at, 2 * count).slice();
-    this.dispose(text);
-    return pairs;
   }
 
   /** How many messages it holds. @param {number} handle */
@@ -562,16 +581,17 @@ export class Bridge {
   /**
    * Reads a policy.
    * @param {string} json
-   * @returns {{ handle: number, asks: boolean, problems: import('./errors.js').PolicyProblem[] }} with problems, no handle
+   * @returns {{ handle: number, asks: boolean, weighs: boolean, problems: import('./errors.js').PolicyProblem[] }} with
+   *   problems, no handle. `asks`: for summaries. `weighs`: tokens have a say in what it does
    */
   readPolicy(json) {
     const status = this.#pass(new TextEncoder().encode(json), (at, length) => this.#exports.tamp_policy_new(at, length));
     if (status !== OK && status !== BAD_POLICY) throw this.#failure(status);
     const words = this.#words(3);
-    if (status === OK) return { handle: words[0], asks: words[1] === 1, problems: [] };
+    if (status === OK) return { handle: words[0], asks: words[1] === 1, weighs: words[2] === 1, problems: [] };
     const problems = JSON.parse(this.#text(words[1], words[2]));
     this.dispose(words[0]);
-    return { handle: 0, asks: false, problems };
+    return { handle: 0, asks: false, weighs: false, problems };
   }
 
   /** The same, for use: throws a PolicyError. @param {string} json */
@@ -598,7 +618,8 @@ export class Bridge {
    * @param {number} policy
    * @param {BridgeOptions} options
    * @param {(string | null)[]} answers null for what was no string
-   * @param {(plan: number) => void} [use] is given the handle of a plan that asks nothing
+   * @param {(plan: number) => void} [use] is given the handle of a plan that asks nothing; of that, only the texts of
+   *   added messages are in the view
    * @returns {{ plan: PlanView, question: null } | { plan: null, question: Question }}
    */
   plan(handle, count, policy, options, answers, use) {
@@ -610,14 +631,14 @@ export class Bridge {
     const [plan] = this.#words(1);
     try {
       if (status === OK) use?.(plan);
-      return status === OK ? { plan: this.#planView(plan), question: null } : { plan: null, question: this.#question(plan, handle) };
+      return status === OK ? { plan: this.#planView(plan, use === undefined), question: null } : { plan: null, question: this.#question(plan, handle) };
     } finally {
       this.dispose(plan);
     }
   }
 
-  /** @param {number} plan @returns {PlanView} */
-  #planView(plan) {
+  /** @param {number} plan @param {boolean} whole also the texts of rewritten messages @returns {PlanView} */
+  #planView(plan, whole) {
     let status = this.#exports.tamp_plan_view(plan);
     if (status !== OK) throw this.#failure(status);
     const words = this.#words(18);
@@ -629,7 +650,8 @@ export class Bridge {
     const texts = [];
     const facts = new Uint32Array(buffer, words[2], 4 * words[3]);
     for (let i = 0; i < facts.length; i += 4) {
-      texts.push({ json: this.#copy(facts[i], facts[i + 1]), origin: facts[i + 2], reason: this.reason(facts[i + 3]) });
+      const length = whole || facts[i + 2] === NONE ? facts[i + 1] : 0;
+      texts.push({ json: this.#copy(facts[i], length), origin: facts[i + 2], reason: this.reason(facts[i + 3]) });
     }
     const report = JSON.parse(this.#text(reportAt, reportLength));
     const empty = new Uint32Array(0);

@@ -105,6 +105,7 @@ typedef struct TampMessage {
   TampValue batch;  /* what the records have in common that are one message (Claude Code: a line a block) */
   bool items;       /* a call that stands alone, but may have been made together with those next to it (Codex) */
   bool transient;   /* the text does not stay: what is kept of it is copied */
+  TampJumps jumps;  /* of its text; without capacity nothing is noted */
   uint8_t *buffer;  /* an array of `arena`: the text when it had to be asked for */
   uint32_t buffer_capacity;
 } TampMessage;

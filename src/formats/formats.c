@@ -60,11 +60,13 @@ TampStatus tamp_message_read(const TampFormat *format, const uint8_t *text, size
       .units = message->units,
       .unit_capacity = message->unit_capacity,
       .transient = message->transient,
+      .jumps = {message->jumps.items, 0, message->jumps.capacity},
       .buffer = message->buffer,
       .buffer_capacity = message->buffer_capacity,
   };
   *message = fresh;
   TampCursor cursor = tamp_cursor(text, 0, length, raw);
+  if (message->jumps.capacity > 0) cursor.jumps = &message->jumps;
   TampStatus status = format->read(&cursor, message);
   if (!status && !tamp_cursor_end(&cursor)) status = cursor.status;
   *fault = cursor.fault;

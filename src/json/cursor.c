@@ -5,7 +5,8 @@
 #include "pass.h"
 #include "utf8.h"
 
-static bool is_white(uint8_t byte) {
+static inline bool is_white(uint8_t byte) {
+  if (byte > ' ') return false;
   return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
@@ -144,6 +145,62 @@ static const uint8_t *check_number(TampCursor *cursor, const uint8_t *at) {
   return at;
 }
 
+/* --- Jumps */
+
+/* A string this long costs more to walk over again than a jump does. */
+enum { NOTED_BYTES = 32 };
+
+static void set_name(TampJump *jump, TampValue name) {
+  jump->name = name.at + 1;
+  jump->name_length = name.flags ? UINT32_MAX : name.length - 2; /* of an element what nobody looks at */
+}
+
+/* Opens the jump of a container, and gives its index: TAMP_NONE when there is no room, which then is so for all
+ * that is in it. `outer` is the one it is in, `name` its name there, of length 0 for none. */
+static uint32_t open_jump(TampJumps *jumps, size_t at, uint32_t outer, TampValue name) {
+  if (!jumps || jumps->count == jumps->capacity) return TAMP_NONE;
+  TampJump *jump = &jumps->items[jumps->count];
+  *jump = (TampJump){.at = (uint32_t)at, .inside = outer};
+  set_name(jump, name);
+  return jumps->count++;
+}
+
+/* Closes it at `end`; gives the one it is in. */
+static uint32_t close_jump(TampJumps *jumps, uint32_t index, size_t end, bool object) {
+  TampJump *jump = &jumps->items[index];
+  const uint32_t outer = jump->inside;
+  jump->length = (uint32_t)end - jump->at;
+  jump->type = object ? TAMP_JSON_OBJECT : TAMP_JSON_ARRAY;
+  jump->inside = jumps->count - index - 1;
+  jump->complete = jumps->count < jumps->capacity;
+  return outer;
+}
+
+/* Of a scalar that was checked: a member, or a long string. */
+static const TampJump *note_scalar(TampJumps *jumps, TampValue value, TampValue name) {
+  if (jumps->count == jumps->capacity) return NULL;
+  if (name.length == 0 && (value.type != TAMP_JSON_STRING || value.length < NOTED_BYTES)) return NULL;
+  TampJump *jump = &jumps->items[jumps->count++];
+  *jump = (TampJump){.at = value.at, .length = value.length, .type = value.type, .flags = value.flags};
+  set_name(jump, name);
+  return jump;
+}
+
+static TampValue value_of(const TampJump *jump) {
+  return (TampValue){jump->at, jump->length, jump->type, jump->flags, jump};
+}
+
+/* Behind the value at `at`, by the next jump when it is the value's. `next` and `last` are the jumps that are left
+ * of the container that is walked through. */
+static inline const uint8_t *jump_value(const uint8_t *at, const uint8_t *end, const uint8_t *text,
+                                        const TampJump **next, const TampJump *last, TampValue *out) {
+  const TampJump *const jump = *next;
+  if (jump == last || text + jump->at != at) return tamp_pass_value(at, end, out, text);
+  *out = value_of(jump);
+  *next = jump + 1 + jump->inside;
+  return at + jump->length;
+}
+
 /* --- Values */
 
 /* Anything but an array or object. */
@@ -206,11 +263,11 @@ static const uint8_t *check_name(TampCursor *cursor, const uint8_t *at, TampValu
 
 /* An array or object with all that is in it. Levels are bits, so the stack is the same for any
  * nesting. */
-static const uint8_t *check_container(TampCursor *cursor, const uint8_t *at) {
+static const uint8_t *check_container(TampCursor *cursor, const uint8_t *at, TampValue name) {
   const uint8_t *const end = limit(cursor);
   const uint32_t levels = TAMP_MAX_DEPTH - cursor->depth;
   uint64_t objects[TAMP_MAX_DEPTH / 64 + 1];
-  uint32_t level = 0;
+  uint32_t level = 0, unnoted = 0, jump = TAMP_NONE;
   bool object = false;
   TampValue token = {0};
 
@@ -221,17 +278,32 @@ open:
   objects[level / 64] &= ~(UINT64_C(1) << level % 64);
   objects[level / 64] |= (uint64_t)object << level % 64;
   level++;
+  if (cursor->jumps) {
+    const uint32_t opened = open_jump(cursor->jumps, (size_t)(at - cursor->text), jump, name);
+    if (opened == TAMP_NONE) {
+      unnoted++;
+    } else {
+      jump = opened;
+    }
+  }
   at = skip_white(at + 1, end);
   if (at < end && *at == (object ? '}' : ']')) goto close;
 
 item:
+  name.length = 0;
   if (object) {
-    at = check_name(cursor, at, &token);
+    at = check_name(cursor, at, &name);
     if (at == NULL) return NULL;
   }
   if (at < end && (*at == '{' || *at == '[')) goto open;
+  token.at = (uint32_t)(at - cursor->text);
+  token.flags = 0;
   at = check_scalar(cursor, at, &token);
   if (at == NULL) return NULL;
+  if (cursor->jumps) {
+    token.length = (uint32_t)(at - cursor->text) - token.at;
+    (void)note_scalar(cursor->jumps, token, name);
+  }
 
 behind:
   at = skip_white(at, end);
@@ -246,6 +318,11 @@ behind:
 close:
   at++;
   level--;
+  if (unnoted > 0) {
+    unnoted--;
+  } else if (cursor->jumps) {
+    jump = close_jump(cursor->jumps, jump, (size_t)(at - cursor->text), object);
+  }
   if (level == 0) return at;
   object = (objects[(level - 1) / 64] >> (level - 1) % 64 & 1) != 0;
   goto behind;
@@ -268,7 +345,8 @@ TampCursor tamp_cursor_on(const uint8_t *text, TampValue value, bool raw) {
   return tamp_cursor(text, value.at, (size_t)value.at + value.length, raw);
 }
 
-bool tamp_cursor_value(TampCursor *cursor, TampValue *out) {
+/* Reads a value that is a member called `name`, or none (of length 0). */
+static bool read_value(TampCursor *cursor, TampValue name, TampValue *out) {
   if (cursor->status != TAMP_OK) return false;
   const uint8_t *const end = limit(cursor);
   const uint8_t *const first = skip_white(position(cursor), end);
@@ -276,15 +354,22 @@ bool tamp_cursor_value(TampCursor *cursor, TampValue *out) {
   const uint8_t *at;
   if (first < end && (*first == '{' || *first == '[')) {
     value.type = *first == '{' ? TAMP_JSON_OBJECT : TAMP_JSON_ARRAY;
-    at = check_container(cursor, first);
+    const uint32_t noted = cursor->jumps ? cursor->jumps->count : 0;
+    at = check_container(cursor, first, name);
+    if (cursor->jumps && noted < cursor->jumps->count) value.jump = &cursor->jumps->items[noted];
   } else {
     at = check_scalar(cursor, first, &value);
   }
   if (at == NULL) return false;
   value.length = (uint32_t)(at - first);
+  if (cursor->jumps && value.type < TAMP_JSON_ARRAY) value.jump = note_scalar(cursor->jumps, value, name);
   cursor->at = (size_t)(at - cursor->text);
   *out = value;
   return true;
+}
+
+bool tamp_cursor_value(TampCursor *cursor, TampValue *out) {
+  return read_value(cursor, (TampValue){0}, out);
 }
 
 bool tamp_cursor_end(TampCursor *cursor) {
@@ -366,20 +451,36 @@ static uint64_t length_set(const TampText *names, size_t count) {
   return set;
 }
 
-static void keep_member(const uint8_t *text, TampValue name, TampValue value, const TampText *names,
-                        size_t count, uint64_t lengths, TampValue *out) {
+static void keep_named(const uint8_t *name, size_t length, TampValue value, const TampText *names, size_t count,
+                       TampValue *out) {
+  for (size_t i = 0; i < count; i++) {
+    if (names[i].length == length && memcmp(names[i].bytes, name, length) == 0) out[i] = value;
+  }
+}
+
+static inline void keep_member(const uint8_t *text, TampValue name, TampValue value, const TampText *names,
+                               size_t count, uint64_t lengths, TampValue *out) {
   if (name.flags == 0) {
     const size_t length = name.length - 2u;
-    if ((lengths >> length % 64 & 1) == 0) return;
-    const uint8_t *const bytes = text + name.at + 1;
-    for (size_t i = 0; i < count; i++) {
-      if (names[i].length == length && memcmp(names[i].bytes, bytes, length) == 0) out[i] = value;
-    }
+    if ((lengths >> length % 64 & 1) != 0) keep_named(text + name.at + 1, length, value, names, count, out);
     return;
   }
   for (size_t i = 0; i < count; i++) {
     if (tamp_value_is(text, name, names[i])) out[i] = value;
   }
+}
+
+/* The members of an object that is noted whole. False when the text has to be walked through all the same. */
+static bool keep_noted(const uint8_t *text, const TampJump *object, const TampText *names, size_t count,
+                       uint64_t lengths, TampValue *out) {
+  if (object == NULL || !object->complete) return false;
+  const TampJump *const last = object + 1 + object->inside;
+  for (const TampJump *jump = object + 1; jump < last; jump += 1 + jump->inside) {
+    if (jump->name_length == UINT32_MAX) return false;
+    if ((lengths >> jump->name_length % 64 & 1) == 0) continue;
+    keep_named(text + jump->name, jump->name_length, value_of(jump), names, count, out);
+  }
+  return true;
 }
 
 bool tamp_cursor_members(TampCursor *cursor, const TampText *names, size_t count, TampValue *out,
@@ -394,17 +495,20 @@ bool tamp_cursor_members(TampCursor *cursor, const TampText *names, size_t count
     return true;
   }
   if (!tamp_cursor_enter(cursor, TAMP_JSON_OBJECT)) return false;
+  const uint32_t jump = open_jump(cursor->jumps, (size_t)(first - cursor->text), TAMP_NONE, (TampValue){0});
   const uint64_t lengths = length_set(names, count);
   TampValue name, value;
   while (tamp_cursor_member(cursor, &name)) {
-    if (!tamp_cursor_value(cursor, &value)) return false;
+    if (!read_value(cursor, name, &value)) return false;
     keep_member(cursor->text, name, value, names, count, lengths, out);
   }
   if (cursor->status != TAMP_OK) return false;
+  if (jump != TAMP_NONE) (void)close_jump(cursor->jumps, jump, cursor->at, true);
   if (whole != NULL) {
     *whole = (TampValue){.at = (uint32_t)(first - cursor->text),
                          .length = (uint32_t)(position(cursor) - first),
-                         .type = TAMP_JSON_OBJECT};
+                         .type = TAMP_JSON_OBJECT,
+                         .jump = jump == TAMP_NONE ? NULL : &cursor->jumps->items[jump]};
   }
   return true;
 }
@@ -479,16 +583,31 @@ void tamp_value_members(const uint8_t *text, TampValue value, const TampText *na
   clear_values(out, count);
   if (value.type != TAMP_JSON_OBJECT) return;
   const uint64_t lengths = length_set(names, count);
+  if (keep_noted(text, value.jump, names, count, lengths, out)) return;
   const uint8_t *const end = text + value.at + value.length;
   const uint8_t *at = skip_white(text + value.at + 1, end);
+  const TampJump *next = value.jump == NULL ? NULL : value.jump + 1;
+  const TampJump *const last = value.jump == NULL ? NULL : next + value.jump->inside;
   while (at < end && *at != '}') {
     TampValue name, member;
     at = skip_white(tamp_pass_value(at, end, &name, text), end);
     if (at < end) at = skip_white(at + 1, end);
-    at = pass_comma(tamp_pass_value(at, end, &member, text), end);
+    at = pass_comma(jump_value(at, end, text, &next, last, &member), end);
     if (name.type != TAMP_JSON_STRING) return;
     keep_member(text, name, member, names, count, lengths, out);
   }
+}
+
+/* The first of the jumps of a container that is at `at` or behind it. */
+static const TampJump *seek_jump(const TampJump *next, const TampJump *last, size_t at) {
+  while (next < last) {
+    const TampJump *const middle = next + (last - next) / 2;
+    if (middle->at < at)
+      next = middle + 1;
+    else
+      last = middle;
+  }
+  return next;
 }
 
 bool tamp_value_next(const uint8_t *text, TampValue array, uint32_t *state, TampValue *out) {
@@ -497,7 +616,12 @@ bool tamp_value_next(const uint8_t *text, TampValue array, uint32_t *state, Tamp
   const uint8_t *at = text + array.at + *state;
   at = *state == 0 ? skip_white(at + 1, end) : pass_comma(at, end);
   if (at >= end || *at == ']') return false;
-  at = tamp_pass_value(at, end, out, text);
+  const TampJump *next = NULL, *last = NULL;
+  if (array.jump != NULL) {
+    last = array.jump + 1 + array.jump->inside;
+    next = seek_jump(array.jump + 1, last, (size_t)(at - text));
+  }
+  at = jump_value(at, end, text, &next, last, out);
   *state = (uint32_t)(at - (text + array.at));
   return true;
 }

@@ -19,6 +19,7 @@ typedef struct TampCursor {
   uint32_t depth; /* of the value being read, counted from the cursor's first value */
   bool raw;       /* raw strings are allowed */
   bool started;   /* inside a container: whether a member or element was read already */
+  TampJumps *jumps; /* where to note what is checked; NULL for nowhere */
   TampStatus status;
   TampFault fault;
 } TampCursor;

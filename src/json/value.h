@@ -22,6 +22,26 @@ enum {
   TAMP_VALUE_RAW = 1 << 1,     /* a string in the bridge's raw form (below) */
 };
 
+/* Where a value ends, noted while it was checked, so that whoever walks the text again goes past it in one step.
+ * Behind that of a container follow those of what is inside it, in the order of the text: of an object all members,
+ * of an array what is long. */
+typedef struct TampJump {
+  uint32_t at;
+  uint32_t length;
+  uint32_t inside; /* jumps inside the container; while it is open, the index of the one it is in */
+  uint32_t name;   /* of a member: its name, without quotes */
+  uint32_t name_length; /* UINT32_MAX when the name is not spelled plainly */
+  uint8_t type; /* TampJsonType */
+  uint8_t flags;
+  bool complete; /* of a container: there was room for all jumps inside it */
+} TampJump;
+
+/* Jumps of one text. What finds no room is not noted, and is walked through instead. */
+typedef struct TampJumps {
+  TampJump *items;
+  uint32_t count, capacity;
+} TampJumps;
+
 /* A value inside a text; `at` and `length` count bytes from the text's first byte and take in the quotes or
  * brackets. Whoever holds a value knows which text it is in. */
 typedef struct TampValue {
@@ -29,6 +49,7 @@ typedef struct TampValue {
   uint32_t length;
   uint8_t type; /* TampJsonType */
   uint8_t flags;
+  const TampJump *jump; /* its own; NULL when it has none. Valid until its text is read again. */
 } TampValue;
 
 /* The raw form of a string, written only by the bridge and read only by cursors that allow it:

@@ -230,7 +230,7 @@ static TampStatus find_subject(Dedupe *dedupe, const TampPart *part, uint32_t na
   status = write_value(arena, (TampText){text.bytes + found.at, found.length}, &writer);
   TampText subject;
   if (!status) status = tamp_writer_finish(&writer, &subject);
-  if (!status) status = tamp_atoms_intern(&dedupe->subjects, subject, about);
+  if (!status) status = tamp_atoms_intern(&dedupe->subjects, subject, NULL, about);
   return status;
 }
 

@@ -137,7 +137,7 @@ static TampStatus add_asked(Digest *digest, TampText line) {
 
 static TampStatus find_tool(Digest *digest, TampText name, uint32_t *tool) {
   uint32_t count = digest->tool_names.count;
-  TampStatus status = tamp_atoms_intern(&digest->tool_names, name, tool);
+  TampStatus status = tamp_atoms_intern(&digest->tool_names, name, NULL, tool);
   if (status || digest->tool_names.count == count) return status;
   status = tamp_arena_grow(digest->arena, (void **)&digest->tools, &digest->tool_capacity,
                            (size_t)*tool + 1, sizeof *digest->tools);
@@ -154,7 +154,7 @@ static TampStatus add_value(Digest *digest, uint32_t tool, TampText text) {
   TampText bytes;
   uint32_t count = digest->value_keys.count, atom;
   TampStatus status = tamp_writer_finish(&key, &bytes);
-  if (!status) status = tamp_atoms_intern(&digest->value_keys, bytes, &atom);
+  if (!status) status = tamp_atoms_intern(&digest->value_keys, bytes, NULL, &atom);
   if (status) return status;
   if (digest->value_keys.count == count) {
     tamp_arena_drop(digest->arena, key.bytes);
@@ -249,7 +249,7 @@ static TampStatus add_mentioned(Digest *digest, TampText word) {
   uint8_t *copy = tamp_arena_alloc(digest->arena, word.length);
   if (!copy) return TAMP_NO_MEMORY;
   memcpy(copy, word.bytes, word.length);
-  return tamp_atoms_intern(&digest->mentioned, (TampText){copy, word.length}, &atom);
+  return tamp_atoms_intern(&digest->mentioned, (TampText){copy, word.length}, NULL, &atom);
 }
 
 /* The last answer so far, in the place of the one before. */

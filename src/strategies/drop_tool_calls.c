@@ -51,6 +51,11 @@ static TampStatus run_drop(TampRun *run, const TampPolicy *policy) {
   return tamp_step_commit(&step);
 }
 
+static bool weighs(const void *options) {
+  (void)options;
+  return false;
+}
+
 const TampStrategy tamp_strategy_drop_tool_calls = {
     .name = "drop-tool-calls",
     .fields = fields,
@@ -58,4 +63,5 @@ const TampStrategy tamp_strategy_drop_tool_calls = {
     .options_size = sizeof(Options),
     .defaults = &defaults,
     .run = run_drop,
+    .weighs = weighs,
 };

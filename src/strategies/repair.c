@@ -613,6 +613,11 @@ static TampStatus run_repair(TampRun *run, const TampPolicy *policy) {
   return tamp_repair(run, policy->options);
 }
 
+static bool weighs(const void *options) {
+  (void)options;
+  return false;
+}
+
 const TampStrategy tamp_strategy_repair = {
     .name = "repair",
     .fields = fields,
@@ -620,4 +625,5 @@ const TampStrategy tamp_strategy_repair = {
     .options_size = sizeof(TampRepairOptions),
     .defaults = &tamp_repair_defaults,
     .run = run_repair,
+    .weighs = weighs,
 };

@@ -32,6 +32,11 @@ static void check(const void *given, TampProblems *problems) {
   tamp_window_check(problems, &options->window, options->max_messages, options->max_tokens);
 }
 
+static bool weighs(const void *given) {
+  const Options *options = given;
+  return options->max_tokens != TAMP_UNSET || options->window.keep_tokens != TAMP_UNSET;
+}
+
 static void limits(const void *given, TampLimits *out) {
   const Options *options = given;
   *out = (TampLimits){options->max_tokens, options->max_messages, options->max_bytes};
@@ -72,4 +77,5 @@ const TampStrategy tamp_strategy_sliding_window = {
     .check = check,
     .run = run_window,
     .limits = limits,
+    .weighs = weighs,
 };

@@ -30,6 +30,8 @@ struct TampStrategy {
   /* The budgets that `fits` is about (strategies.md §3): fills those it names, others stay TAMP_UNSET. NULL
    * when it names none. */
   void (*limits)(const void *options, TampLimits *limits);
+  /* Whether tokens have a say in what it does. NULL: always. */
+  bool (*weighs)(const void *options);
   bool asks;     /* needs the text of a summary */
   bool composed; /* its steps report for themselves */
 };

@@ -57,6 +57,11 @@ static void check(const void *given, TampProblems *problems) {
   }
 }
 
+static bool weighs(const void *given) {
+  const Options *options = given;
+  return options->max_tokens != TAMP_UNSET;
+}
+
 static void limits(const void *given, TampLimits *out) {
   const Options *options = given;
   *out = (TampLimits){options->max_tokens, options->max_messages, options->max_bytes};
@@ -106,4 +111,5 @@ const TampStrategy tamp_strategy_truncation = {
     .check = check,
     .run = run_truncation,
     .limits = limits,
+    .weighs = weighs,
 };

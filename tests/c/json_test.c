@@ -615,7 +615,8 @@ static void members(void) {
   CHECK(!tamp_value_next(list.bytes, found[0], &state, &element));
   state = 0;
   const TampText empty = TAMP_TEXT("[ ]");
-  CHECK(!tamp_value_next(empty.bytes, (TampValue){0, 3, TAMP_JSON_ARRAY, 0}, &state, &element));
+  CHECK(!tamp_value_next(empty.bytes, (TampValue){.length = 3, .type = TAMP_JSON_ARRAY},
+                         &state, &element));
   CHECK(!tamp_value_next(list.bytes, (TampValue){0}, &state, &element));
 
   TEST("a cursor on the inside of a value counts from the whole text");
@@ -663,7 +664,8 @@ static void values(void) {
   }
   const TampText nul = TAMP_TEXT("\"a\\u0000b\"");
   TampText text;
-  const TampValue nul_value = {0, (uint32_t)nul.length, TAMP_JSON_STRING, TAMP_VALUE_ESCAPED};
+  const TampValue nul_value = {
+      .length = (uint32_t)nul.length, .type = TAMP_JSON_STRING, .flags = TAMP_VALUE_ESCAPED};
   CHECK(tamp_value_text(nul.bytes, nul_value, &arena, &text) == TAMP_OK);
   CHECK(same(text, (TampText){(const uint8_t *)"a\0b", 3}));
   CHECK(tamp_value_text(nul.bytes, (TampValue){0}, &arena, &text) == TAMP_OK && text.length == 0);
@@ -685,13 +687,13 @@ static void values(void) {
                  {"1e3", false, 0}};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     TampText json = text_of(numbers[i].json);
-    const TampValue value = {0, (uint32_t)json.length, TAMP_JSON_NUMBER, 0};
+    const TampValue value = {.length = (uint32_t)json.length, .type = TAMP_JSON_NUMBER};
     uint64_t number = 0;
     CHECK(tamp_value_integer(json.bytes, value, &number) == numbers[i].is);
     CHECK(!numbers[i].is || number == numbers[i].number);
   }
   uint64_t number;
-  CHECK(!tamp_value_integer((const uint8_t *)"\"1\"", (TampValue){0, 3, TAMP_JSON_STRING, 0},
+  CHECK(!tamp_value_integer((const uint8_t *)"\"1\"", (TampValue){.length = 3, .type = TAMP_JSON_STRING},
                             &number));
   tamp_arena_free(&arena);
 }
@@ -851,7 +853,8 @@ static void failures(void) {
     CHECK(written == TAMP_OK ? text.length == 200 * 13
                              : written == TAMP_NO_MEMORY && text.length == 0);
     const TampText json = TAMP_TEXT("\"\\n\"");
-    const TampValue value = {0, 4, TAMP_JSON_STRING, TAMP_VALUE_ESCAPED};
+    const TampValue value = {
+        .length = 4, .type = TAMP_JSON_STRING, .flags = TAMP_VALUE_ESCAPED};
     const TampStatus decoded = tamp_value_text(json.bytes, value, &arena, &text);
     CHECK(decoded == TAMP_OK || (decoded == TAMP_NO_MEMORY && text.length == 0));
     CHECK((written == TAMP_OK && decoded == TAMP_OK) == (heap.calls < fail_at));

@@ -40,7 +40,7 @@ static TampStatus read_file(void *context, uint64_t offset, uint32_t length, uin
 static TampTranscript *read_chunks(TampAllocator allocator, const TampFormat *format, TampText *file, size_t chunk,
                                    TampStatus *status) {
   TampTranscript *transcript;
-  *status = tamp_transcript_new(allocator, format, (TampSource){read_file, file}, &transcript);
+  *status = tamp_transcript_new(allocator, format, true, (TampSource){read_file, file}, &transcript);
   require((*status == TAMP_OK) == (transcript != NULL));
   for (size_t at = 0; !*status && at < file->length; at += chunk) {
     size_t count = file->length - at < chunk ? file->length - at : chunk;

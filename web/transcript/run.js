@@ -85,15 +85,16 @@ async function readable(source) {
  * @template T
  * @param {import('../wasm.js').Bridge} bridge
  * @param {Job} job
+ * @param {boolean} counted whether tokens are estimated
  * @param {(reading: Reading) => T | Promise<T>} use
  * @returns {Promise<T>}
  */
-async function withReading(bridge, job, use) {
+async function withReading(bridge, job, counted, use) {
   const { signal, onProgress } = job;
   throwIfAborted(signal);
   const { source, read } = await readable(job.source);
   const totalBytes = sizeOf(source);
-  const reading = new Reading(bridge, job.format, read);
+  const reading = new Reading(bridge, job.format, read, counted);
   try {
     for (let at = 0; at < totalBytes; at += CHUNK) {
       throwIfAborted(signal);
@@ -122,35 +123,36 @@ async function withReading(bridge, job, use) {
  * @param {Job & Wish} job
  * @returns {Promise<Trim>}
  */
-export function trim(bridge, job) {
+export async function trim(bridge, job) {
   const { policy, options, dropDead, summarize, onProgress, signal = new AbortController().signal } = job;
-  return withReading(bridge, job, async (reading) => {
+  const { handle, asks, weighs } = readPolicy(bridge, policy);
+  /* What stays in memory can be counted when somebody reads it in the report. */
+  const counted = (weighs || !(job.source instanceof Uint8Array)) && !options.countTokens;
+  if (asks && typeof summarize !== 'function') {
+    bridge.dispose(handle);
+    throw bridge.noSummarizer();
+  }
+  return withReading(bridge, job, counted, async (reading) => {
     reading.mustBeKnown();
     const bytes = sizeOf(job.source);
     const say = (/** @type {Progress['phase']} */ phase) => onProgress?.({ phase, bytes, totalBytes: bytes, messages: reading.messages });
-    const read = readPolicy(bridge, policy);
-    try {
-      if (read.asks && typeof summarize !== 'function') throw bridge.noSummarizer();
-      say('planning');
-      /** @type {(string | null)[]} */
-      const answers = [];
-      for (;;) {
-        const { trim: made, question } = reading.plan(read.handle, options, answers, dropDead);
-        throwIfAborted(signal);
-        if (made) {
-          say('writing');
-          return made;
-        }
-        const decoder = new TextDecoder();
-        const messages = question.messages.map((message) => ('index' in message ? reading.message(message.index) : JSON.parse(decoder.decode(message.json))));
-        const request = { messages, text: question.text, previousSummary: question.previous, prompt: SUMMARY_PROMPT, tokens: question.tokens, ...(job.signal && { signal }) };
-        const answer = await unlessAborted(/** @type {NonNullable<typeof summarize>} */ (summarize)(request), signal);
-        answers.push(typeof answer === 'string' ? answer : null);
+    say('planning');
+    /** @type {(string | null)[]} */
+    const answers = [];
+    for (;;) {
+      const { trim: made, question } = reading.plan(handle, options, answers, dropDead);
+      throwIfAborted(signal);
+      if (made) {
+        say('writing');
+        return made;
       }
-    } finally {
-      bridge.dispose(read.handle);
+      const decoder = new TextDecoder();
+      const messages = question.messages.map((message) => ('index' in message ? reading.message(message.index) : JSON.parse(decoder.decode(message.json))));
+      const request = { messages, text: question.text, previousSummary: question.previous, prompt: SUMMARY_PROMPT, tokens: question.tokens, ...(job.signal && { signal }) };
+      const answer = await unlessAborted(/** @type {NonNullable<typeof summarize>} */ (summarize)(request), signal);
+      answers.push(typeof answer === 'string' ? answer : null);
     }
-  });
+  }).finally(() => bridge.dispose(handle));
 }
 
 /**
@@ -159,7 +161,7 @@ export function trim(bridge, job) {
  * @param {Job} job
  */
 export function identify(bridge, job) {
-  return withReading(bridge, job, (reading) => (
+  return withReading(bridge, job, true, (reading) => (
     reading.format && reading.container
       ? { format: reading.format, container: reading.container, messages: reading.messages, tokens: reading.tokens({}) }
       : null
