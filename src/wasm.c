@@ -327,14 +327,6 @@ TampStatus export_history_find(uint32_t handle, const uint8_t *id, uint32_t leng
   return TAMP_OK;
 }
 
-/* out: the bytes that the module holds for this history. */
-EXPORT(tamp_history_size) TampStatus export_history_size(uint32_t handle) {
-  TampHistory *history = history_of(handle);
-  if (!history) return TAMP_BAD_HANDLE;
-  out_long(0, tamp_arena_size(&history->arena) + tamp_arena_size(&history->records));
-  return TAMP_OK;
-}
-
 /* ── Options ──────────────────────────────────────────────────────────────────────────────────────────── */
 
 static int64_t count_by_import(void *context, TampText text) {

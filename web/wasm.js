@@ -520,13 +520,6 @@ export class Bridge {
     return JSON.parse(json);
   }
 
-  /** Bytes that a history takes. @param {number} handle */
-  size(handle) {
-    const status = this.#exports.tamp_history_size(handle);
-    if (status !== OK) throw this.#failure(status);
-    return this.#long(this.#words(2), 0);
-  }
-
   /**
    * The digest of a list of messages (src/digest.h), in hexadecimal. They cross in batches, so that a long list needs
    * little memory.

@@ -116,7 +116,7 @@ static bool before_transcript(Bench *bench) {
 static bool transcript(Bench *bench) {
   TampTranscript *made;
   TampSource source = {read_file, bench};
-  TampStatus status = tamp_transcript_new(tamp_default_allocator(), &tamp_format_ag_ui, source, &made);
+  TampStatus status = tamp_transcript_new(tamp_default_allocator(), &tamp_format_ag_ui, true, source, &made);
   for (size_t at = 0; !status && at < bench->text.length; at += CHUNK) {
     size_t left = bench->text.length - at;
     status = tamp_transcript_feed(made, bench->text.bytes + at, left < CHUNK ? left : CHUNK);

@@ -137,7 +137,7 @@ describe('handles', () => {
     for (const use of [
       () => bridge.length(handle), () => bridge.truncate(handle, 0), () => bridge.find(handle, 'x'),
       () => bridge.append(handle, { id: 'x' }, 0), () => bridge.inspect(handle, {}), () => bridge.tokens(handle, {}),
-      () => bridge.size(handle), () => bridge.appendArray(handle, new TextEncoder().encode('[]')),
+      () => bridge.appendArray(handle, new TextEncoder().encode('[]')),
       () => bridge.plan(handle, 0, handle, {}, []),
     ]) throwsWith(use, 'bad-handle');
   });
