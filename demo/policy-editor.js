@@ -1,10 +1,10 @@
 import { $, h } from './dom.js';
-import { PRESETS, STRATEGIES, keysOf, newStep, strategyOf } from './strategies.js';
+import { CONDITIONS, PRESETS, STRATEGIES, conditionOf, keysOf, newStep, strategyOf } from './strategies.js';
 import { plural } from './format.js';
 
 /**
  * The policy form: steps of one pipeline, optionally inside a budget, or the same as JSON. The form edits
- * the policy itself, so what it does not know (a `when`, a key of a newer core) stays in it.
+ * the policy itself, so what it does not know (a `when` of several conditions, a key of a newer core) stays in it.
  */
 export class PolicyEditor {
   #root;
@@ -203,7 +203,8 @@ export class PolicyEditor {
 
   #step(step, i) {
     const strategy = strategyOf(step.strategy);
-    const known = new Set(['strategy', ...keysOf(strategy)]);
+    const condition = conditionOf(step.when);
+    const known = new Set(['strategy', ...keysOf(strategy), ...(condition ? ['when'] : [])]);
     const others = Object.keys(step).filter((key) => !known.has(key));
     const last = this.#steps.length - 1;
     const title = `Step ${i + 1}`;
@@ -229,8 +230,31 @@ export class PolicyEditor {
             h('button', { type: 'button', class: 'icon', disabled: i === last, 'aria-label': `Move step ${i + 1} down`, onclick: () => this.#move(i, 1) }, '↓'),
             h('button', { type: 'button', class: 'icon', 'aria-label': `Remove step ${i + 1}`, onclick: () => this.#remove(i) }, '×')) : null),
         h('p', { class: 'step-about' }, strategy.about),
+        // Inside a budget nobody asks when a step would run: it runs when the steps before it were not enough.
+        condition && (this.#budget === null || step.when) ? this.#when(step, i, condition, `step-${i}-when`) : null,
         strategy.fields.map((field, f) => this.#field(step, i, field, `step-${i}-${f}`)),
         others.length ? h('p', { class: 'step-others' }, `Set in the JSON: ${others.map((key) => `${key} = ${JSON.stringify(step[key])}`).join(', ')}`) : null));
+  }
+
+  /** The condition under which a step runs at all. */
+  #when(step, i, condition, id) {
+    const choose = (key) => {
+      const { value } = CONDITIONS.find((each) => each.key === key);
+      if (value === undefined) delete step.when;
+      else step.when = { [key]: value };
+      this.#changed({ redraw: true });
+      $(`#${id}`, this.#root).focus();
+    };
+    return [
+      h('div', { class: 'field' },
+        h('label', { for: id }, 'Only when the list'),
+        h('select', { id, 'data-path': `${this.#pointer(i)}/when`, onchange: (event) => choose(event.target.value) },
+          CONDITIONS.map(({ key, words }) => h('option', { value: key, selected: key === condition.key }, words)))),
+      condition.unit ? this.#number(`${id}-over`, 'More than', condition.unit, `${this.#pointer(i)}/when/${condition.key}`, () => step.when[condition.key], (value) => {
+        step.when[condition.key] = value ?? 0;
+        this.#changed();
+      }) : null,
+    ];
   }
 
   #field(step, i, field, id) {

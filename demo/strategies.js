@@ -177,6 +177,24 @@ export const STRATEGIES = [
   },
 ];
 
+/** Conditions of a step (`when`), the first for none: the form offers one at a time, several are for the JSON. */
+export const CONDITIONS = [
+  { key: '', words: 'has any size' },
+  { key: 'tokensOver', words: 'has more than … tokens', unit: TOKENS, value: 20000 },
+  { key: 'messagesOver', words: 'has more than … messages', unit: MESSAGES, value: 60 },
+  { key: 'bytesOver', words: 'has more than … bytes', unit: 'bytes', value: 100000 },
+  { key: 'turnsOver', words: 'has more than … turns', unit: 'turns', value: 3 },
+  { key: 'groupsOver', words: 'has more than … groups', unit: 'groups', value: 20 },
+  { key: 'hasToolCalls', words: 'has tool calls', value: true },
+];
+
+/** The condition that a `when` is; null for one that the form has no fields for. */
+export function conditionOf(when) {
+  if (when === undefined) return CONDITIONS[0];
+  const keys = typeof when === 'object' && when !== null ? Object.keys(when) : [];
+  return keys.length === 1 ? CONDITIONS.find(({ key }) => key === keys[0]) ?? null : null;
+}
+
 const BY_NAME = new Map(STRATEGIES.map((strategy) => [strategy.name, strategy]));
 
 export const strategyOf = (name) => BY_NAME.get(name);

@@ -298,7 +298,11 @@ class Trimmer {
     $('#download').disabled = false;
     const notice = $('#result-notice');
     notice.hidden = compaction.changed;
-    if (!compaction.changed) notice.textContent = report.fits ? 'Nothing has to go: this transcript is below every limit of the policy. Lower its numbers to see what would go first.' : 'Nothing may go: all of it is protected.';
+    if (!compaction.changed) {
+      notice.textContent = report.fits ? 'Nothing has to go: this transcript is below every limit of the policy. Lower its numbers to see what would go first.'
+        : report.steps.some(({ fired }) => fired) ? 'Nothing may go: all of it is protected.'
+          : 'No step ran, because their conditions do not hold: the transcript stays over the limit.';
+    }
     this.#reportText.textContent = reportText(this.#file.name, compaction, this.#policy);
     this.#reportJson.textContent = JSON.stringify(report, null, 2);
     this.#code.show(this.#lines());

@@ -134,10 +134,31 @@ test('a policy can be written as JSON, and the form follows', async (t) => {
   await page.waitForFunction(() => Number(document.querySelector('#stat-tokens strong').textContent.replace(',', '')) <= 9000);
   await page.locator('#as-form').click();
   assert.equal(await page.locator('.step').count(), 2);
-  assert.match(await page.locator('.step-others').textContent(), /when = \{"tokensOver":100\}/);
+  assert.equal(await page.locator('#step-0-when').inputValue(), 'tokensOver');
+  assert.equal(await page.locator('#step-0-when-over').inputValue(), '100');
   await page.locator('#as-json').click();
   await page.locator('#policy-text').fill('[{');
   assert.match(await page.locator('.problems li').textContent(), /not JSON yet/);
+});
+
+test('a step can wait for a condition: chosen in the form, several of them in the JSON', async (t) => {
+  const page = await open(t);
+  const policy = async () => JSON.parse(await page.locator('#policy-text').inputValue());
+  await page.selectOption('#preset', 'cut');
+  await page.getByLabel('Only when the list').selectOption('messagesOver');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'step-0-when');
+  await page.getByLabel('More than', { exact: true }).fill('100000');
+  assert.deepEqual((await policy()).when, { messagesOver: 100000 });
+  await page.waitForFunction(() => /No step ran/.test(document.querySelector('#result-notice').textContent));
+  await page.getByLabel('Only when the list').selectOption('hasToolCalls');
+  await page.waitForFunction(() => document.querySelector('#result-notice').hidden);
+  await page.getByLabel('Only when the list').selectOption('');
+  assert.equal('when' in await policy(), false);
+  await page.locator('#as-json').click();
+  await page.locator('#policy-text').fill('{"strategy":"repair","when":{"any":[{"turnsOver":1},{"tokensOver":5}]}}');
+  await page.locator('#as-form').click();
+  assert.equal(await page.getByLabel('Only when the list').count(), 0);
+  assert.match(await page.locator('.step-others').textContent(), /when = \{"any":/);
 });
 
 test('a summary shows where it stands, and that here a stand-in takes the model’s place', async (t) => {
