@@ -7,6 +7,9 @@ import { SAMPLE } from './sample.js';
 
 const AGENT = new URL('./agui', document.baseURI);
 
+/** Names the visitor's own AG-UI server in a request: the demo's server hands it on (demo/server/agent.js). */
+const ADDRESS_HEADER = 'x-agent-url';
+
 const POLICIES = [
   { name: 'context-window', title: 'Collapse tool calls, then cut', of: (window) => ({ strategy: 'context-window', maxContextWindowTokens: window, maxOutputTokens: window / 8 }) },
   { name: 'sliding-window', title: 'Keep the newest half', of: (window) => ({ strategy: 'sliding-window', maxTokens: window * 0.8, keepTokens: window * 0.5 }) },
@@ -29,14 +32,7 @@ export async function start() {
   };
   const [tamp, kit, sample] = await Promise.all([core(), import('./vendor/ag-ui.js'), fetch(SAMPLE).then((response) => response.json()), import('./dist/elements-define.js')]);
   const chat = new Chat(tamp, kit, sample, problem);
-  let info = null;
-  try {
-    const response = await fetch(AGENT);
-    if (response.ok) info = await response.json();
-  } catch {
-    // said below
-  }
-  chat.introduce(info);
+  await chat.meet('');
 }
 
 class Chat {
@@ -52,6 +48,8 @@ class Chat {
   #rows = new Map();
   #code;
   #available = false;
+  /** Of the visitor's own server; empty for the demo's agent. */
+  #address = '';
   #draw = once(() => this.#render());
 
   constructor(tamp, kit, sample, problem) {
@@ -81,21 +79,50 @@ class Chat {
       this.#ask(text);
     });
     $('#chat-stop').addEventListener('click', () => this.#agent.abortRun());
+    $('#chat-own-form').addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.meet($('#chat-address').value.trim());
+    });
+    $('#chat-address').disabled = $('#chat-use').disabled = false;
     this.sample = sample;
     this.#restart({ live: [] });
   }
 
-  /** Say who answers. `info` is what the server says, null when there is none. */
-  introduce(info) {
-    this.#available = info !== null;
-    if (!info) this.#problem('The chat needs the demo’s server: run "make demo" and open the address it prints. Everything else on this page works without it.');
-    $('#chat-who').textContent = !info ? '' : info.agent === 'model' ? `${info.model} answers, through the demo’s server.` : info.agent === 'other' ? `Your server at ${info.address} answers.` : 'A scripted agent answers: no model, no key, no network. It refuses what a provider would refuse.';
-    if (info && info.agent !== 'built-in') {
-      // What is written here goes where the person who started the server said.
-      $('#panel-chat').dataset.private = `Messages go to ${info.model ?? info.address}`;
-      if (!$('#panel-chat').hidden) $('#private').textContent = $('#panel-chat').dataset.private;
+  get #headers() {
+    return this.#address === '' ? {} : { [ADDRESS_HEADER]: this.#address };
+  }
+
+  /**
+   * Ask the demo's server who answers from now on, and say so.
+   * @param {string} address  of the visitor's own AG-UI server; empty for the demo's agent
+   */
+  async meet(address) {
+    const before = this.#address;
+    this.#address = address;
+    let info = null;
+    try {
+      const response = await fetch(AGENT, { headers: this.#headers });
+      const answer = await response.json();
+      if (response.ok) info = answer;
+      else if (response.status === 400) {
+        this.#address = before;
+        return this.#problem(answer.error);
+      }
+    } catch {
+      // Nobody is there: said below.
     }
+    this.#available = info !== null;
+    const who = !info ? '' : info.agent === 'model' ? `${info.model} answers, through the demo’s server.` : info.agent === 'other' ? `Your server at ${info.address} answers.` : 'A scripted agent answers: no model, no key, no network. It refuses what a provider would refuse.';
+    $('#chat-who').textContent = who;
+    // What is written here goes where whoever started the server, or the visitor, said.
+    const { dataset } = $('#panel-chat');
+    if (info && info.agent !== 'built-in') dataset.private = `Messages go to ${info.model ?? info.address}`;
+    else delete dataset.private;
+    if (!$('#panel-chat').hidden) $('#private').textContent = dataset.private ?? 'Talks to its own server only';
+    this.#restart({ live: this.#live() });
+    this.#problem(info ? '' : 'The chat needs the demo’s server: run "make demo" and open the address it prints. Everything else on this page works without it.');
     this.#enable();
+    if (address !== before) $('#chat-status').textContent = who;
   }
 
   get #window() {
@@ -120,7 +147,7 @@ class Chat {
     const turns = Number($('#chat-earlier').value);
     this.#prefix = this.sample.slice(0, this.#ends[turns]);
     const { HttpAgent, CompactionObserver, compactionMiddleware } = this.#kit;
-    const agent = new HttpAgent({ url: AGENT.href, threadId: crypto.randomUUID(), initialMessages: [...structuredClone(this.#prefix), ...live] });
+    const agent = new HttpAgent({ url: AGENT.href, headers: this.#headers, threadId: crypto.randomUUID(), initialMessages: [...structuredClone(this.#prefix), ...live] });
     if (this.#on) {
       agent.use(compactionMiddleware({
         before: new CompactionObserver(this.#policy),
@@ -177,7 +204,7 @@ class Chat {
       await agent.runAgent({ tools: PAGE_TOOLS, forwardedProps: { window: this.#window } });
     } catch (error) {
       if (agent === this.#agent && error.name !== 'AbortError') {
-        this.#problem(/fetch|network/i.test(error.message) ? 'The demo’s server does not answer. Is it still running? Start it with "make demo" and send again.' : `The run failed: ${error.message}`);
+        this.#problem(failureOf(error));
       }
     } finally {
       if (agent === this.#agent) {
@@ -316,12 +343,23 @@ class Chat {
       "import { compactionMiddleware, CompactionObserver } from 'tamp/ag-ui';",
       "import 'tamp/elements/define';",
       '',
-      `const agent = new HttpAgent({ url: '${AGENT.pathname}' });`,
+      `const agent = new HttpAgent({ url: ${literal(this.#address || AGENT.pathname)} });`,
       `agent.use(compactionMiddleware({ before: new CompactionObserver(${literal(this.#policy)}) }));`,
       "document.querySelector('compaction-badge').agent = agent;",
       ...(this.#compaction ? [`// last run: ${plural(this.#compaction.before, 'message')} became ${count(this.#compaction.after)}, ${plural(this.#compaction.report.tokensBefore, 'token')} became ${count(this.#compaction.report.tokensAfter)}`] : []),
     ].join('\n');
   }
+}
+
+/** Why a run failed, in a sentence: what the server said, when it said something. */
+function failureOf({ message }) {
+  const [, answer] = /^HTTP \d+: (\{.*\})$/s.exec(message) ?? [];
+  try {
+    if (answer) return String(JSON.parse(answer).error);
+  } catch {
+    // Not an answer of the demo's server.
+  }
+  return /fetch|network/i.test(message) ? 'The demo’s server does not answer. Is it still running? Start it with "make demo" and send again.' : `The run failed: ${message}`;
 }
 
 const sameText = (a, b) => a === b || weight(a) === weight(b);

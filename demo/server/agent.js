@@ -142,6 +142,25 @@ export function createRelay(address) {
   };
 }
 
+/** In a request of the chat: the AG-UI server that the visitor wants an answer from. */
+export const ADDRESS_HEADER = 'x-agent-url';
+
+const isAddress = (address) => /^https?:\/\//.test(address) && URL.canParse(address);
+
+/**
+ * The usual agent, or the server that a request names: the page may talk to its own server only, so what the visitor types
+ * there goes this way. No other site's page can send such a header here (ownPage).
+ * @param {Function} usual
+ */
+export function createChoice(usual) {
+  return function choose(request, response) {
+    const address = request.headers[ADDRESS_HEADER];
+    if (address === undefined) return usual(request, response);
+    if (!isAddress(address)) return json(response, 400, { error: `This is no address of an AG-UI server: "${address}". It begins with http:// or https://.` });
+    return createRelay(address)(request, response);
+  };
+}
+
 /**
  * The agent the environment asks for: AGUI_URL an AG-UI server of one's own; OPENAI_API_KEY or OPENAI_BASE_URL (with MODEL) a
  * model; else the built-in one.
@@ -149,8 +168,8 @@ export function createRelay(address) {
  */
 export async function agentFromEnvironment(env, tamp) {
   if (env.AGUI_URL) {
-    if (!/^https?:\/\//.test(env.AGUI_URL) || !URL.canParse(env.AGUI_URL)) throw new Error(`AGUI_URL must be an http address, and is "${env.AGUI_URL}"`);
-    return { handler: createRelay(env.AGUI_URL), name: `the AG-UI server at ${env.AGUI_URL}` };
+    if (!isAddress(env.AGUI_URL)) throw new Error(`AGUI_URL must be an http address, and is "${env.AGUI_URL}"`);
+    return { handler: createChoice(createRelay(env.AGUI_URL)), name: `the AG-UI server at ${env.AGUI_URL}` };
   }
   const { EventEncoder } = await import('@ag-ui/encoder');
   let model = null;
@@ -159,5 +178,6 @@ export async function agentFromEnvironment(env, tamp) {
     const baseURL = env.OPENAI_BASE_URL || undefined;
     model = { client: new OpenAI({ apiKey: env.OPENAI_API_KEY || 'none', baseURL, maxRetries: 1 }), model: env.MODEL || 'gpt-4o-mini', baseURL };
   }
-  return { handler: createAgent({ encoder: new EventEncoder(), countTokens: (messages) => tamp.countTokens(messages), model }), name: model ? `${model.model}${model.baseURL ? ` at ${model.baseURL}` : ''}` : 'its built-in agent' };
+  const usual = createAgent({ encoder: new EventEncoder(), countTokens: (messages) => tamp.countTokens(messages), model });
+  return { handler: createChoice(usual), name: model ? `${model.model}${model.baseURL ? ` at ${model.baseURL}` : ''}` : 'its built-in agent' };
 }

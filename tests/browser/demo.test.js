@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -33,13 +34,16 @@ after(async () => {
   server?.close();
 });
 
-/** The page with the sample compacted, in a window of its own. It fails when the page complains or asks anyone else. */
-async function open(t, { hash = '', viewport = { width: 1280, height: 900 }, ...options } = {}) {
+/**
+ * The page with the sample compacted, in a window of its own. It fails when the page complains, of anything but what is
+ * `expected`, or asks anyone else.
+ */
+async function open(t, { hash = '', viewport = { width: 1280, height: 900 }, expected = /(?!)/, ...options } = {}) {
   const context = await browser.newContext({ viewport, acceptDownloads: true, ...options });
   const page = await context.newPage();
   const complaints = [];
   const elsewhere = [];
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on('console', (message) => message.type() === 'error' && !expected.test(message.text()) && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('request', (request) => !request.url().startsWith(address) && !/^(data|blob):/.test(request.url()) && elsewhere.push(request.url()));
   t.after(async () => {
@@ -343,6 +347,34 @@ test('a tool of the page asks the person, and the answer goes on with the run', 
   await page.getByRole('group', { name: 'The agent asks' }).getByRole('button', { name: 'Yes' }).click();
   await answered(page, /refunded in full/);
   assert.equal(await page.getByRole('group', { name: 'The agent asks' }).count(), 0);
+});
+
+test('the chat talks to an AG-UI server of the visitor’s own, and says when none answers there', async (t) => {
+  const { handler } = await agentFromEnvironment({}, await loadTamp());
+  const own = createServer(handler);
+  await new Promise((resolve) => own.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    own.closeAllConnections();
+    own.close();
+  });
+  const page = await open(t, { hash: '#chat', expected: /502 \(Bad Gateway\)|HTTP 502/ });
+  const ownAddress = `http://127.0.0.1:${own.address().port}/agui`;
+  await page.getByText('Talk to your own AG-UI server').click();
+  await page.getByLabel('Its address').fill(ownAddress);
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.waitForFunction((text) => document.querySelector('#private').textContent === text, `Messages go to ${ownAddress}`);
+  assert.match(await page.locator('#chat-code pre').textContent(), new RegExp(`url: '${ownAddress}'`));
+  await page.getByRole('button', { name: 'Compare Ada’s two orders' }).click();
+  await page.waitForFunction(() => /same two workers/.test(document.querySelector('#chat-status').textContent));
+
+  await page.getByLabel('Its address').fill('http://127.0.0.1:9/nobody');
+  await page.getByLabel('Its address').press('Enter');
+  await page.waitForFunction(() => /127\.0\.0\.1:9/.test(document.querySelector('#private').textContent));
+  await page.getByRole('button', { name: 'Compare Ada’s two orders' }).click();
+  await page.waitForFunction(() => /No AG-UI server answers at http:\/\/127\.0\.0\.1:9\/nobody .*Is it running\?/.test(document.querySelector('#chat-problem').textContent));
+  await page.getByLabel('Its address').fill('');
+  await page.getByLabel('Its address').press('Enter');
+  await page.waitForFunction(() => document.querySelector('#private').textContent === 'Talks to its own server only');
 });
 
 test('without its server the chat says what to do, and the rest of the page works', async (t) => {
