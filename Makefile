@@ -179,6 +179,12 @@ build/demo.stamp: $(wildcard demo/vendor/*.js) demo/server/build.js $(WEB:web/%=
 demo: dist build/demo.stamp
 	@PORT=$(PORT) exec node demo/server.js
 
+# The demo as a folder for any static host, under any path; all but the live chat works there.
+SITE ?= build/site
+.PHONY: site
+site: dist build/demo.stamp
+	@node demo/server/build.js --site $(SITE)
+
 # The C test programs. tests/unit/native.test.js runs whatever is in build/c-tests.
 C_TESTS := $(patsubst tests/c/%.c,build/c-tests/%,$(sort $(wildcard tests/c/*_test.c)))
 build/c-tests/%: build/sanitized/tests/c/%.o build/sanitized/libtamp.a
@@ -229,6 +235,7 @@ help:
 	@echo 'make test    build and run every test (ONLY=tests/unit/some.test.js)'
 	@echo 'make bench   the benchmarks, each against its peer (BENCHES=tests/bench/some.bench.js)'
 	@echo 'make fuzz    the fuzzers (SECONDS=60 each, FUZZ=name)'
+	@echo 'make site    the demo as a folder for any static host (SITE=build/site)'
 	@echo 'make all     dist/ as it is published; make dist the same without type declarations, faster'
 	@echo 'make native  the core as static libraries, optimised and sanitized'
 	@echo 'make clean   remove build/ and dist/'

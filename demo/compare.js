@@ -1,6 +1,6 @@
 import { core } from './core.js';
 import { Code, literal } from './code.js';
-import { $, h, settle, svg } from './dom.js';
+import { $, breaths, h, settle, svg } from './dom.js';
 import { count, milliseconds, percent, plural } from './format.js';
 import { describe } from './describe.js';
 import { opened } from './opened.js';
@@ -113,6 +113,7 @@ export async function start() {
   async function show() {
     const mine = ++turn;
     const budget = Number(number.value) || 1;
+    const breath = breaths(8);
     for (const { way, cells, row } of rows) {
       let messages;
       let took = Infinity;
@@ -121,6 +122,7 @@ export async function start() {
           const started = performance.now();
           messages = await runWay(way, budget);
           took = Math.min(took, performance.now() - started);
+          await breath();
         }
       } catch (error) {
         if (mine !== turn) return;
@@ -150,6 +152,7 @@ export async function start() {
   /** At how many budgets would the provider refuse what each way sends? */
   async function sweep() {
     const list = history;
+    const breath = breaths(8);
     for (const { way, cells } of rows) {
       if (way.fixed) {
         cells.sweep.textContent = 'no budget';
@@ -164,10 +167,10 @@ export async function start() {
           // An exception sends nothing: that counts as refused.
         }
         if (!ok) refused += 1;
+        await breath();
         if (list !== history) return;
       }
       cells.sweep.replaceChildren(h('strong', { class: refused ? 'some' : 'none' }, `${refused} of ${SWEEP.length}`));
-      await new Promise((resolve) => { setTimeout(resolve); });
     }
   }
 

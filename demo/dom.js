@@ -48,6 +48,19 @@ export function settle(work, ms) {
   };
 }
 
+/**
+ * Lets the page draw and answer between pieces of long work: await what this returns after each piece.
+ * @param {number} ms  how long the work may go on at a time
+ */
+export function breaths(ms) {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < ms) return;
+    await new Promise((resolve) => { setTimeout(resolve); });
+    since = performance.now();
+  };
+}
+
 /** Hand the visitor a file. */
 export function download(blob, name) {
   const url = URL.createObjectURL(blob);

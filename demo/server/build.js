@@ -2,7 +2,7 @@
  * Bundles what the page takes from npm, each into one file under build/demo (served as vendor/):
  *
  *   node demo/server/build.js                the bundles
- *   node demo/server/build.js --site FOLDER  the bundles, and the whole page as a folder for any static host
+ *   node demo/server/build.js --site FOLDER  the whole page, with those bundles, as a folder for any static host (`make site`)
  */
 import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -35,7 +35,10 @@ async function bundle() {
     target: 'es2022',
     platform: 'browser',
     minify: true,
+    sourcemap: 'linked',
     legalComments: 'eof',
+    // zod, which the AG-UI client brings, tries whether it may make code of text. The page's policy forbids that.
+    banner: { js: 'globalThis.__zod_globalConfig ??= { jitless: true };' },
     define: { 'process.env.NODE_ENV': '"production"', global: 'globalThis' },
     plugins: [oneCore],
     logLevel: 'warning',
@@ -50,12 +53,13 @@ async function site(folder) {
   const serverOnly = new Set(['server.js', 'server', 'vendor']);
   await cp(join(root, 'demo'), folder, { recursive: true, filter: (from) => !serverOnly.has(basename(from)) });
   await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true, filter: (from) => !/\.(d\.ts|stamp)$/.test(from) });
-  await cp(out, join(folder, 'vendor'), { recursive: true });
+  await cp(out, join(folder, 'vendor'), { recursive: true, filter: (from) => !from.endsWith('.map') });
 }
 
-await bundle();
 const at = process.argv.indexOf('--site');
-if (at > 0) {
+if (at < 0) {
+  await bundle();
+} else {
   const folder = process.argv[at + 1];
   if (!folder) {
     console.error('Say where the page should go: node demo/server/build.js --site FOLDER');

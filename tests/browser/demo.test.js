@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +12,7 @@ import { loadTamp } from '../../dist/index.js';
 import { agentFromEnvironment } from '../../demo/server/agent.js';
 import { createDemoServer } from '../../demo/server.js';
 import { validate } from '../../demo/validator.js';
-import { launch } from './chromium.js';
+import { launch, serve } from './chromium.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -183,11 +186,15 @@ test('reading a long file can be watched and cancelled, and the transcript befor
   const file = jsonFile('long.json', long);
   await page.evaluate(() => {
     // Pressed as soon as it is there: reading takes a second or so.
-    new MutationObserver(() => { if (!document.querySelector('#source-reading').hidden) document.querySelector('#source-cancel').click(); })
-      .observe(document.querySelector('#source-reading'), { attributes: true });
+    window.pressed = 0;
+    new MutationObserver(() => {
+      if (document.querySelector('#source-reading').hidden || window.pressed > 0) return;
+      window.pressed += 1;
+      document.querySelector('#source-cancel').click();
+    }).observe(document.querySelector('#source-reading'), { attributes: true });
   });
   await choose(page, file);
-  await page.waitForFunction(() => /^AG-UI/.test(document.querySelector('#source-facts').textContent));
+  await page.waitForFunction(() => window.pressed === 1 && document.querySelector('#source-reading').hidden && /^AG-UI/.test(document.querySelector('#source-facts').textContent));
   assert.match(await page.locator('#source-name').textContent(), /The sample/);
   assert.equal(await page.locator('#source-reading').isVisible(), false);
 });
@@ -446,28 +453,43 @@ test('nothing is wider than a screen of 360 px', async (t) => {
   }
 });
 
-test('the page works under a sub-path of a static host', async (t) => {
-  const { cp, mkdtemp, rm } = await import('node:fs/promises');
-  const { tmpdir } = await import('node:os');
-  const { join } = await import('node:path');
-  const { serve } = await import('./chromium.js');
+test('the page that `make site` makes works under a sub-path of a static host, and offline after one visit', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tamp-site-'));
-  await cp(join(root, 'demo'), join(folder, 'some', 'path'), { recursive: true });
-  await cp(join(root, 'dist'), join(folder, 'some', 'path', 'dist'), { recursive: true });
-  await cp(join(root, 'build', 'demo'), join(folder, 'some', 'path', 'vendor'), { recursive: true });
+  const made = spawnSync(process.execPath, [join(root, 'demo/server/build.js'), '--site', join(folder, 'some', 'path')], { encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
   const site = await serve(folder);
-  const page = await browser.newPage();
+  const context = await browser.newContext();
   // In this order: a page that still loads asks for files until it is closed.
   t.after(async () => {
-    await page.close();
+    await context.close();
     await site.close();
     await rm(folder, { recursive: true });
   });
+  const page = await context.newPage();
   const complaints = [];
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   await page.goto(`${site.url}/some/path/index.html`);
   await page.locator('#stat-tokens strong').waitFor();
   assert.deepEqual(complaints, []);
+  await cached(page);
+  await page.goto(`${site.url}/some/path/index.html#chat`);
+  await page.waitForFunction(() => /make demo/.test(document.querySelector('#chat-problem').textContent));
+  await page.goto(`${site.url}/some/path/index.html`);
+  await context.setOffline(true);
+  await page.reload();
+  await page.locator('#stat-tokens strong').waitFor();
+});
+
+/** Until the service worker has kept what the page has loaded. @param {import('playwright-core').Page} page */
+const cached = (page) => page.evaluate(async () => {
+  await navigator.serviceWorker.ready;
+  const cache = await window.caches.open('tamp-demo-1');
+  const wanted = ['/tamp.wasm', '/sample.json', '/trim.js', '/base.css'];
+  for (;;) {
+    const urls = (await cache.keys()).map(({ url }) => new URL(url).pathname);
+    if (wanted.every((end) => urls.some((url) => url.endsWith(end)))) return;
+    await new Promise((resolve) => { requestAnimationFrame(resolve); });
+  }
 });
 
 test('before a file is opened the page transfers less than 150 KB and does not move as it fills', async (t) => {
@@ -500,17 +522,7 @@ test('after one visit the page works without the server', async (t) => {
   const page = await context.newPage();
   await page.goto(address);
   await page.locator('#stat-tokens strong').waitFor();
-  // The worker keeps what the page has loaded; wait until it has all of it.
-  await page.evaluate(async () => {
-    await navigator.serviceWorker.ready;
-    const cache = await window.caches.open('tamp-demo-1');
-    const wanted = ['/tamp.wasm', '/sample.json', '/trim.js', '/base.css'];
-    for (;;) {
-      const urls = (await cache.keys()).map(({ url }) => new URL(url).pathname);
-      if (wanted.every((end) => urls.some((url) => url.endsWith(end)))) return;
-      await new Promise((resolve) => { requestAnimationFrame(resolve); });
-    }
-  });
+  await cached(page);
   await context.setOffline(true);
   await page.reload();
   await page.locator('#stat-tokens strong').waitFor();
