@@ -29,6 +29,14 @@ export class MessageList {
     }, { rootMargin: '600px' }).observe(this.#end);
   }
 
+  /** No list, and why. @param {string} why */
+  showNone(why) {
+    this.#entries = this.#shown = [];
+    this.#filters.replaceChildren();
+    this.#list.replaceChildren(h('li', { class: 'nothing' }, why));
+    this.#end.hidden = true;
+  }
+
   /** @param {import('./story.js').Entry[]} entries */
   show(entries) {
     this.#entries = entries;

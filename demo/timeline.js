@@ -20,6 +20,8 @@ export class Timeline {
   #note;
   #entries = [];
   #groups = [];
+  /** Instead of entries, where there are too many. @type {{ messages: number, dropped: number, rewritten: number }[] | null} */
+  #stretches = null;
   #width = 0;
   #pitch = 4;
   /** Messages a bar stands for. */
@@ -44,8 +46,27 @@ export class Timeline {
     new ResizeObserver(this.#draw).observe(root);
   }
 
+  /**
+   * A long transcript, by stretches: each as high as it has messages, what is left of them full, what went an outline.
+   * @param {{ messages: number, dropped: number, rewritten: number }[]} stretches
+   * @param {string} words  what is drawn, in a sentence
+   */
+  showStretches(stretches, words) {
+    this.#entries = [];
+    this.#stretches = stretches;
+    this.#root.dataset.drawn = 'stretches';
+    for (const name of ['tabindex', 'aria-valuemin', 'aria-valuemax', 'aria-valuenow', 'aria-valuetext']) this.#scroller.removeAttribute(name);
+    this.#scroller.setAttribute('role', 'img');
+    this.#scroller.setAttribute('aria-label', words);
+    this.#tip.textContent = words;
+    this.#draw();
+  }
+
   /** @param {object[]} entries  @param {{kind: string, indices: number[]}[]} groups  by place in the transcript */
   show(entries, groups) {
+    this.#stretches = null;
+    this.#root.dataset.drawn = 'messages';
+    for (const [name, value] of [['role', 'slider'], ['tabindex', '0'], ['aria-label', 'Messages of the transcript'], ['aria-valuemin', '1'], ['aria-valuenow', '1']]) this.#scroller.setAttribute(name, value);
     this.#entries = entries;
     this.#groups = groups;
     this.#chosen = Math.min(this.#chosen, entries.length - 1);
@@ -60,6 +81,7 @@ export class Timeline {
   #render() {
     const entries = this.#entries;
     const room = this.#root.clientWidth;
+    if (this.#stretches && room) return this.#renderStretches(this.#stretches, room);
     if (!entries.length || !room) return this.#svg.replaceChildren();
     this.#each = Math.max(1, Math.ceil((entries.length * SLIMMEST) / room));
     const columns = Math.ceil(entries.length / this.#each);
@@ -104,6 +126,27 @@ export class Timeline {
       ...[...paths].map(([name, d]) => svg('path', { class: name, d })),
       svg('rect', { class: 'cursor', x: -10, y: 0, width: Math.max(wide, 2), height: HEIGHT, rx: 1 }));
     this.#point();
+  }
+
+  #renderStretches(stretches, room) {
+    const pitch = room / stretches.length;
+    const wide = Math.max(0.5, pitch - Math.min(1, pitch * 0.2));
+    const most = stretches.reduce((max, { messages }) => Math.max(max, messages), 1);
+    const paths = { dropped: '', rewritten: '', kept: '' };
+    stretches.forEach(({ messages, dropped, rewritten }, n) => {
+      let y = AXIS;
+      for (const [name, count] of [['kept', messages - dropped - rewritten], ['rewritten', rewritten], ['dropped', dropped]]) {
+        const tall = (count / most) * ROOM;
+        if (count === 0) continue;
+        y -= tall;
+        paths[name] += `M${(n * pitch).toFixed(2)} ${y.toFixed(1)}h${wide.toFixed(2)}v${tall.toFixed(1)}h${(-wide).toFixed(2)}z`;
+      }
+    });
+    this.#note.textContent = `Each bar stands for ${plural(most, 'message')}: full what is kept, light what is rewritten, an outline what went.`;
+    this.#svg.classList.remove('dense');
+    this.#svg.setAttribute('width', room);
+    this.#svg.setAttribute('viewBox', `0 0 ${room} ${HEIGHT}`);
+    this.#svg.replaceChildren(svg('path', { class: 'axis', d: `M0 ${AXIS + 3.5}H${room}` }), ...Object.entries(paths).map(([name, d]) => svg('path', { class: `assistant ${name}`, d })));
   }
 
   #at(event) {

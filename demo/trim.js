@@ -2,7 +2,7 @@ import { MessageError, PolicyError, core } from './core.js';
 import { Code, literal } from './code.js';
 import { $, download, h, once, settle } from './dom.js';
 import { bytes as size, count, milliseconds, percent, plural } from './format.js';
-import { LARGE_FILE, trimFile } from './large.js';
+import { LARGE_FILE, readable, stretches, trimFile } from './large.js';
 import { MessageList } from './messages.js';
 import { opened } from './opened.js';
 import { PolicyEditor } from './policy-editor.js';
@@ -35,6 +35,8 @@ class Trimmer {
   #story = null;
   /** The transcript, read once: a policy is tried on it as often as a slider moves. */
   #history = null;
+  /** The file and its result, when it is too long to be shown. @type {{ file: File, blob: Blob } | null} */
+  #large = null;
   #compaction = null;
   #policy = null;
   #editor;
@@ -46,6 +48,7 @@ class Trimmer {
   #reportJson;
   #opening = null;
   #run = once(() => this.#compact());
+  #trimAgain = settle(() => this.#large && this.#trimLarge(this.#large.file), 400);
   #say = settle((text) => { $('#result-status').textContent = text; }, 600);
 
   constructor(tamp) {
@@ -125,13 +128,17 @@ class Trimmer {
     await this.#open(file.name, file.name, () => file.arrayBuffer());
   }
 
-  /** A file that is too long to show: trimmed as the policy says and handed back. The one that is shown stays. */
+  /**
+   * A file that is too long to show message by message: trimmed as the policy says, in a worker, and anew when the policy
+   * changes. What was shown before stays until the first result is there.
+   */
   async #trimLarge(file) {
     if (!this.#policy) return;
     this.#opening?.abort();
     const opening = new AbortController();
     const { signal } = opening;
     this.#opening = opening;
+    const policy = this.#policy;
     const facts = $('#source-facts');
     const said = facts.textContent;
     $('#source-problem').hidden = true;
@@ -140,11 +147,16 @@ class Trimmer {
       $('#source-progress').value = share;
       facts.textContent = `Trimming ${file.name}, ${Math.round(share * 100)} %, ${plural(messages, 'message')}`;
     };
+    const started = performance.now();
     try {
-      const trimmed = await trimFile(file, this.#policy, { signal, onProgress, summarize: needsModel(this.#policy) ? standIn : undefined });
-      const blob = trimmed.blob();
-      download(blob, trimmedName(file.name));
-      facts.textContent = `${file.name} was too long to show, so it was trimmed as the policy says: ${size(file.size)} became ${size(blob.size)}, ${plural(trimmed.before, 'message')} became ${count(trimmed.after)}, ${plural(trimmed.report.tokensBefore, 'token')} became ${count(trimmed.report.tokensAfter)}.`;
+      const trimmed = await trimFile(file, policy, { signal, onProgress, summarize: needsModel(policy) ? standIn : undefined });
+      signal.throwIfAborted();
+      this.#history?.dispose();
+      this.#history = this.#story = null;
+      this.#large = { file, blob: trimmed.blob() };
+      this.#file = { name: file.name, format: trimmed.format };
+      this.#compaction = { ...trimmed, report: trimmed.report };
+      this.#showLarge(trimmed, policy, performance.now() - started);
     } catch (error) {
       if (this.#opening !== opening) return;
       facts.textContent = said;
@@ -152,6 +164,31 @@ class Trimmer {
     } finally {
       if (this.#opening === opening) $('#source-reading').hidden = true;
     }
+  }
+
+  #showLarge(trimmed, policy, took) {
+    const { file, blob } = this.#large;
+    const { report, before } = trimmed;
+    $('#source-name').textContent = file.name;
+    $('#source-facts').textContent = `${FORMAT_NAMES.get(trimmed.format)} · ${plural(before, 'message')} · ${plural(report.tokensBefore, 'token')} · ${size(file.size)}, of which ${size(blob.size)} are left`;
+    const round = (n, to) => Math.max(to, Math.ceil((n * 1.05) / to) * to);
+    this.#editor.setRanges({ tokens: round(report.tokensBefore, 1000), messages: round(before, 10), bytes: round(file.size, 1000) });
+    const words = `${plural(before, 'message')} became ${count(trimmed.after)}, of which ${count(report.rewritten.length)} were rewritten.`;
+    this.#timeline.showStretches(stretches(trimmed), words);
+    this.#list.showNone('This file is too long to show its messages one by one. The report names the first that changed; the download holds the result.');
+    this.#showNumbers(trimmed, took, { ok: true });
+    const shown = { ...trimmed, report: readable(report) };
+    this.#reportText.textContent = reportText(file.name, shown, policy);
+    this.#reportJson.textContent = JSON.stringify(shown.report, null, 2);
+    this.#code.show([
+      "import { trimTranscript } from 'tamp/transcript';",
+      '',
+      `const policy = ${literal(policy)};`,
+      ...(needsModel(policy) ? ['const summarize = async ({ text, prompt }) => askYourModel(prompt, text);'] : []),
+      `const trimmed = await trimTranscript(file, policy${needsModel(policy) ? ', { summarize }' : ''}); // file: from an <input type="file">`,
+      'const smaller = trimmed.blob();',
+      `// here: ${size(file.size)} became ${size(blob.size)}, ${plural(before, 'message')} became ${count(trimmed.after)}`,
+    ].join('\n'));
   }
 
   /** Open one transcript; the one before stays until this one is read, and stays when this one is no good. */
@@ -184,6 +221,7 @@ class Trimmer {
       this.#history?.dispose();
       this.#history = history;
       this.#story = story;
+      this.#large = null;
       this.#file = { name, title, bytes, container, key, format };
     } catch (error) {
       history?.dispose();
@@ -256,6 +294,7 @@ class Trimmer {
   }
 
   async #compact() {
+    if (this.#large) return this.#trimAgain();
     if (!this.#story || !this.#policy) return;
     const policy = this.#policy;
     const started = performance.now();
@@ -280,6 +319,15 @@ class Trimmer {
     const entries = applyStory(this.#tamp, this.#story, compaction);
     this.#timeline.show(entries, this.#story.inspection.groups);
     this.#list.show(entries);
+    this.#showNumbers(compaction, took, validate(compaction.messages));
+    this.#reportText.textContent = reportText(this.#file.name, compaction, this.#policy);
+    this.#reportJson.textContent = JSON.stringify(report, null, 2);
+    this.#code.show(this.#lines());
+  }
+
+  /** The numbers of a result, and whether a provider would take it. */
+  #showNumbers(compaction, took, verdict) {
+    const { report } = compaction;
     const saved = report.tokensBefore - report.tokensAfter;
     $('#stat-tokens').replaceChildren(h('span', { class: 'was' }, count(report.tokensBefore)), h('span', { class: 'arrow', 'aria-label': 'to' }, '→'), h('strong', null, count(report.tokensAfter)), h('span', { class: 'less' }, saved > 0 ? `−${percent(saved, report.tokensBefore)}` : 'unchanged'));
     $('#stat-meter').style.inlineSize = percent(report.tokensAfter, report.tokensBefore).replace(' ', '');
@@ -289,7 +337,6 @@ class Trimmer {
       report.rewritten.length ? `${count(report.rewritten.length)} rewritten` : null,
       report.added.length ? `${count(report.added.length)} added` : null,
     ].filter(Boolean).join(', ') || 'nothing had to go';
-    const verdict = validate(compaction.messages);
     const valid = $('#stat-valid');
     valid.textContent = verdict.ok ? (report.fits ? 'Yes' : 'Yes, but too big') : 'No';
     valid.dataset.verdict = verdict.ok ? (report.fits ? 'good' : 'mixed') : 'bad';
@@ -303,9 +350,6 @@ class Trimmer {
         : report.steps.some(({ fired }) => fired) ? 'Nothing may go: all of it is protected.'
           : 'No step ran, because their conditions do not hold: the transcript stays over the limit.';
     }
-    this.#reportText.textContent = reportText(this.#file.name, compaction, this.#policy);
-    this.#reportJson.textContent = JSON.stringify(report, null, 2);
-    this.#code.show(this.#lines());
     this.#say(`${plural(report.tokensBefore, 'token')} before, ${count(report.tokensAfter)} after. ${plural(report.dropped.length, 'message')} dropped, ${count(report.rewritten.length)} rewritten. ${verdict.ok ? 'A provider would accept the result.' : `A provider would refuse the result: ${verdict.problem}`}`);
   }
 
@@ -326,7 +370,7 @@ class Trimmer {
   }
 
   #download() {
-    download(this.#exact() ?? this.#written(), trimmedName(this.#file.name));
+    download(this.#large?.blob ?? this.#exact() ?? this.#written(), trimmedName(this.#file.name));
   }
 
   /** The result with untouched messages byte for byte; null for a container or a policy that has no such way. */

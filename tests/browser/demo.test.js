@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -197,6 +197,32 @@ test('reading a long file can be watched and cancelled, and the transcript befor
   await page.waitForFunction(() => window.pressed === 1 && document.querySelector('#source-reading').hidden && /^AG-UI/.test(document.querySelector('#source-facts').textContent));
   assert.match(await page.locator('#source-name').textContent(), /The sample/);
   assert.equal(await page.locator('#source-reading').isVisible(), false);
+});
+
+test('a file too long to show is trimmed in a worker, drawn by stretches, anew when the policy changes, and can be downloaded', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tamp-long-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'long.jsonl');
+  const rounds = Math.ceil(49_000_000 / sampleBytes.length);
+  await writeFile(file, Array.from({ length: rounds }, (_, round) => sample.slice(round && 1).map((message) => `${JSON.stringify(message).replaceAll(/"(id|toolCallId)":"([^"]+)"/g, `"$1":"$2-${round}"`)}\n`).join('')));
+  const messages = Array.from({ length: rounds }, (_, round) => sample.slice(round && 1)).flat().filter(({ role }) => role !== 'activity').length;
+  const page = await open(t);
+  await choose(page, file);
+  await page.waitForFunction((n) => document.querySelector('#timeline [role="img"]')?.getAttribute('aria-label').startsWith(`${n} messages became`), messages.toLocaleString('en-US'), { timeout: 60_000 });
+  assert.equal(await page.locator('#source-name').textContent(), 'long.jsonl');
+  assert.equal(await page.locator('#stat-valid').textContent(), 'Yes');
+  assert.match(await page.locator('#pane-messages').textContent(), /too long to show/);
+  assert.match(await page.locator('#pane-code').textContent(), /trimTranscript\(file, policy\)/);
+  const drawn = await page.locator('#timeline [role="img"]').getAttribute('aria-label');
+  await page.selectOption('#preset', 'window');
+  await page.waitForFunction((before) => document.querySelector('#timeline [role="img"]').getAttribute('aria-label') !== before, drawn, { timeout: 60_000 });
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#download').click()]);
+  const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line));
+  assert.ok(validate(lines).ok);
+  assert.ok(lines.length >= 40 && lines.length < 60, `${lines.length} messages are left`);
+  await page.locator('#use-sample').click();
+  await page.locator('.message').first().waitFor();
+  assert.equal(await page.getByRole('slider', { name: 'Messages of the transcript' }).count(), 1);
 });
 
 test('steps are added, moved and removed with the keyboard', async (t) => {
