@@ -53,7 +53,9 @@ WARM := src/digest.c src/json/splitter.c src/json/utf8.c src/json/value.c src/to
 # library takes or gives such structs, so only our own objects have to agree.
 WASM_ABI := -Xclang -target-abi -Xclang experimental-mv
 # Link-time optimisation would make malloc and memset a calloc, which is not there.
-WASM_FLAGS := $(OPTIMISE_WASM) $(WASM_ABI) -msimd128 -fvisibility=hidden -fno-builtin-calloc
+WASM_FLAGS := $(OPTIMISE_WASM) $(WASM_ABI) -fvisibility=hidden -fno-builtin-calloc
+# Engines without vectors (processors without SSE4.1, Safari before 16.4) get a module of their own: web/load.js asks.
+WASM_SIMD := -msimd128
 # A stack that overflows traps instead of writing over data: it lies below everything else. malloc is our own
 # (src/heap.c): dlmalloc is 4 KB gzipped, and emmalloc, near 4 GiB, hands out blocks behind the end of the
 # memory. Imports are no matter of the (absent) JS glue but of tools/imports.js, which fails on any that is not
@@ -91,12 +93,13 @@ endef
 
 WASM := wasm$(if $(filter 1,$(DEBUG)),-debug)
 NATIVE := native$(if $(filter 1,$(DEBUG)),-debug)
-$(eval $(call compile,$(WASM),$(EMCC_ENV) $(EMCC),$(WASM_FLAGS),$(HOT_WASM) $(HOT) $(WARM_WASM) $(WARM)))
+$(eval $(call compile,$(WASM),$(EMCC_ENV) $(EMCC),$(WASM_SIMD) $(WASM_FLAGS),$(HOT_WASM) $(HOT) $(WARM_WASM) $(WARM)))
+$(eval $(call compile,$(WASM)-scalar,$(EMCC_ENV) $(EMCC),$(WASM_FLAGS),$(HOT_WASM) $(HOT) $(WARM_WASM) $(WARM)))
 $(eval $(call compile,$(NATIVE),$(CC),$(OPTIMISE_NATIVE)))
 $(eval $(call compile,sanitized,$(CC),$(SANITIZE)))
-build/$(WASM)/src/wasm.o: WARNINGS += -Wno-missing-prototypes
-$(HOT:%.c=build/$(WASM)/%.o): HOT_FLAG := $(HOT_WASM)
-$(WARM:%.c=build/$(WASM)/%.o): HOT_FLAG := $(WARM_WASM)
+build/$(WASM)/src/wasm.o build/$(WASM)-scalar/src/wasm.o: WARNINGS += -Wno-missing-prototypes
+$(foreach variant,$(WASM) $(WASM)-scalar,$(HOT:%.c=build/$(variant)/%.o)): HOT_FLAG := $(HOT_WASM)
+$(foreach variant,$(WASM) $(WASM)-scalar,$(WARM:%.c=build/$(variant)/%.o)): HOT_FLAG := $(WARM_WASM)
 
 FORCE:
 .PHONY: FORCE
@@ -125,17 +128,21 @@ build/modules.stamp: package.json package-lock.json
 # ---------------------------------------------------------------- the core: Wasm and native
 
 .PHONY: wasm native
-wasm: dist/tamp.wasm
+wasm: dist/tamp.wasm dist/tamp-scalar.wasm
 native: build/$(NATIVE)/libtamp.a build/sanitized/libtamp.a
 
-WASM_OBJECTS := $(SOURCES:%.c=build/$(WASM)/%.o) build/$(WASM)/cJSON.o
-build/$(WASM)/tamp.wasm: $(WASM_OBJECTS) build/$(WASM)/flags tools/imports.js | setup-build
-	$(call run,link,$@,$(EMCC_ENV) $(EMCC) $(OPTIMISE_WASM) -msimd128 $(WASM_LINK) $(WASM_OBJECTS) -o $@)
-	@node tools/imports.js $@
+# module VARIANT FLAGS FILE: the finished module of a variant, as dist/FILE.
+define module
+build/$(1)/tamp.wasm: $(SOURCES:%.c=build/$(1)/%.o) build/$(1)/cJSON.o build/$(1)/flags tools/imports.js | setup-build
+	$$(call run,link,$$@,$$(EMCC_ENV) $$(EMCC) $$(OPTIMISE_WASM) $(2) $$(WASM_LINK) $$(filter %.o,$$^) -o $$@)
+	@node tools/imports.js $$@
+dist/$(3): build/$(1)/tamp.wasm build/variant
+	@mkdir -p $$(@D)
+	@install -m 644 $$< $$@
+endef
 $(eval $(call remember,build/variant,$(WASM)))
-dist/tamp.wasm: build/$(WASM)/tamp.wasm build/variant
-	@mkdir -p $(@D)
-	@install -m 644 $< $@
+$(eval $(call module,$(WASM),$(WASM_SIMD),tamp.wasm))
+$(eval $(call module,$(WASM)-scalar,,tamp-scalar.wasm))
 
 define library
 build/$(1)/libtamp.a: $(NATIVE_SOURCES:%.c=build/$(1)/%.o) build/$(1)/cJSON.o
@@ -154,7 +161,7 @@ all: dist types
 STALE := $(filter-out $(WEB:web/%=dist/%) $(patsubst web/%.js,dist/%.d.ts,$(WEB)) dist/inline.js dist/inline.d.ts,\
 	$(shell find dist -name '*.js' -o -name '*.d.ts' 2>/dev/null))
 $(if $(STALE),$(shell rm -f $(STALE)))
-dist: dist/tamp.wasm dist/inline.js $(WEB:web/%=dist/%)
+dist: dist/tamp.wasm dist/tamp-scalar.wasm dist/inline.js $(WEB:web/%=dist/%)
 dist/%: web/%
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -171,7 +178,7 @@ dist/types.stamp: $(WEB) tsconfig.json build/modules.stamp
 # ---------------------------------------------------------------- running
 
 # What the demo page takes from npm, bundled: other trimmers, the AG-UI client, idb.
-build/demo.stamp: $(wildcard demo/vendor/*.js) demo/server/build.js $(WEB:web/%=dist/%) dist/tamp.wasm build/modules.stamp
+build/demo.stamp: $(wildcard demo/vendor/*.js) demo/server/build.js $(WEB:web/%=dist/%) dist/tamp.wasm dist/tamp-scalar.wasm build/modules.stamp
 	$(call run,bundle,build/demo,node demo/server/build.js)
 	@touch $@
 

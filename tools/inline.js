@@ -1,4 +1,5 @@
-// Writes dist/inline.js: the API of index.js with the Wasm inside, for places that cannot load a file.
+// Writes dist/inline.js: the API of index.js with the Wasm inside, for places that cannot load a file. It carries the
+// module with vectors only: both would double what everybody loads for the few engines that lack them.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const wasm = readFileSync('dist/tamp.wasm').toString('base64');
@@ -12,7 +13,7 @@ const base64 = '${wasm}';
 
 let loaded;
 
-/** As loadTamp of "tamp", without a file to load: \`options.wasm\` defaults to the module held here. */
+/** As loadTamp of "tamp", without a file to load: \`options.wasm\` defaults to the module held here, which needs vectors (SIMD). */
 export function loadTamp(options = {}) {
   if (options.wasm !== undefined) return load(options);
   loaded ??= load({ ...options, wasm: Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)) });
@@ -21,6 +22,6 @@ export function loadTamp(options = {}) {
 `);
 
 writeFileSync('dist/inline.d.ts', `export * from './index.js';
-/** As loadTamp of "tamp", without a file to load: \`options.wasm\` defaults to the module held here. */
+/** As loadTamp of "tamp", without a file to load: \`options.wasm\` defaults to the module held here, which needs vectors (SIMD). */
 export declare const loadTamp: typeof import('./index.js').loadTamp;
 `);

@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 // module, and is missed by far: it is printed, so that nobody forgets it. The gate is what was reached and 3 %, so that
 // growth is seen; whoever makes the module smaller lowers it.
 const BUDGET = 40 * 1024;
-const GATE = 92.4 * 1024;
+const GATE = 92.7 * 1024;
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
@@ -47,6 +47,7 @@ async function printAll() {
   const core = await entry('.');
 
   console.log(`${kilobytes(wasm)}  dist/tamp.wasm`);
+  console.log(`${kilobytes(gzippedSize('dist/tamp-scalar.wasm'))}  dist/tamp-scalar.wasm, which a page loads in its place where there are no vectors`);
   console.log(`${kilobytes(core)}  tamp`);
   console.log(`${kilobytes(wasm + core)}  together; the gate is ${kilobytes(GATE).trim()}, the design's budget ${kilobytes(BUDGET).trim()}`);
   for (const [key, target] of Object.entries(exports)) {

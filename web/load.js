@@ -8,8 +8,22 @@ import { Bridge } from './wasm.js';
 /**
  * @typedef {object} LoadOptions
  * @property {string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module} [wasm] where the Wasm is; by
- *   default `tamp.wasm` beside this file
+ *   default `tamp.wasm` beside this file, or `tamp-scalar.wasm` where the engine has no vectors (SIMD)
  */
+
+/**
+ * A module of one function, which makes a vector and counts its bits: the last of the instructions that were agreed on.
+ * An engine that takes it has them all.
+ */
+const VECTORS = new Uint8Array([
+  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic and version
+  0x01, 0x04, 0x01, 0x60, 0x00, 0x00, // a type: nothing in, nothing out
+  0x03, 0x02, 0x01, 0x00, // a function of that type
+  0x0a, 0x0b, 0x01, 0x09, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0xfd, 0x62, 0x1a, 0x0b, // i32.const 0, i8x16.splat, i8x16.popcnt, drop
+]);
+
+/** The file for this engine. A page loads one of the two. */
+const fileName = () => (globalThis.WebAssembly?.validate(VECTORS) ? 'tamp.wasm' : 'tamp-scalar.wasm');
 
 /** Instances by where they came from: URLs as text, everything else by identity. */
 const byUrl = /** @type {Map<string, Promise<Tamp>>} */ (new Map());
@@ -49,12 +63,15 @@ async function compile(source) {
 /** @param {LoadOptions['wasm']} wasm */
 async function load(wasm) {
   try {
-    return new Tamp(new Bridge(await compile(wasm ?? new URL('./tamp.wasm', import.meta.url))));
+    return new Tamp(new Bridge(await compile(wasm ?? (
+      /* Written out, so that bundlers find both. */
+      fileName() === 'tamp.wasm' ? new URL('./tamp.wasm', import.meta.url) : new URL('./tamp-scalar.wasm', import.meta.url)
+    ))));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new TampError(
       'wasm-load',
-      `Tamp could not load its WebAssembly: ${why}. Serve tamp.wasm from the package beside its modules, or pass loadTamp({ wasm: url }); `
+      `Tamp could not load its WebAssembly: ${why}. Serve tamp.wasm and tamp-scalar.wasm from the package beside its modules, or pass loadTamp({ wasm: url }) (this engine needs ${fileName()}); `
       + "a Content-Security-Policy must allow 'wasm-unsafe-eval' in script-src, and the file in connect-src.",
       { cause: error },
     );

@@ -44,7 +44,7 @@ async function bundle() {
     logLevel: 'warning',
   });
   // The core looks for its Wasm beside itself.
-  await cp(join(root, 'dist', 'tamp.wasm'), join(out, 'tamp.wasm'));
+  for (const name of ['tamp.wasm', 'tamp-scalar.wasm']) await cp(join(root, 'dist', name), join(out, name));
 }
 
 async function site(folder) {

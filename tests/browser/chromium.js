@@ -20,9 +20,10 @@ const TYPES = {
 
 /**
  * Starts the installed Chromium with an empty profile. It makes no connection of its own.
+ * @param {string[]} [more] arguments of its command line
  * @returns {Promise<import('playwright-core').Browser>} to be closed by the caller
  */
-export async function launch() {
+export async function launch(more = []) {
   const executablePath = await findChromium();
   if (executablePath === null) {
     throw new Error('Chromium is not installed: run `make test`, or name one in CHROMIUM=');
@@ -36,6 +37,7 @@ export async function launch() {
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      ...more,
     ],
   });
 }

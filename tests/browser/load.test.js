@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -39,21 +40,26 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** Opens a page that runs page(source) under `policy`; what it put out, and what the browser complained of. */
-async function run(source, policy) {
+/**
+ * Opens a page that runs page(source) under `policy`; what it put out, what the browser complained of, and which Wasm it
+ * asked for.
+ */
+async function run(source, policy, from = browser) {
   const site = await serve(root, { 'Content-Security-Policy': policy }, {
     '/page.html': html('/page.js'),
     '/page.js': page(source),
     '/favicon.ico': '',
   });
-  const tab = await browser.newPage();
+  const tab = await from.newPage();
   try {
     const complaints = [];
+    const wasm = [];
+    tab.on('request', (request) => request.url().endsWith('.wasm') && wasm.push(new URL(request.url()).pathname));
     tab.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     tab.on('pageerror', (error) => complaints.push(String(error)));
     await tab.goto(`${site.url}/page.html`);
     const output = await tab.locator('output:not(:empty)').textContent({ timeout: 10_000 }).catch(() => null);
-    return { output, complaints };
+    return { output, complaints, wasm };
   } finally {
     await tab.close();
     await site.close();
@@ -61,9 +67,30 @@ async function run(source, policy) {
 }
 
 test('the core loads and compacts in a page that allows its own scripts and WebAssembly, nothing else', async () => {
-  const { output, complaints } = await run('/dist/index.js', "script-src 'self' 'wasm-unsafe-eval'");
+  const { output, complaints, wasm } = await run('/dist/index.js', "script-src 'self' 'wasm-unsafe-eval'");
   assert.deepEqual(complaints, []);
   assert.deepEqual(JSON.parse(output ?? 'null'), compacted);
+  assert.deepEqual(wasm, ['/dist/tamp.wasm']);
+});
+
+test('a browser without WebAssembly SIMD loads the module that needs none, and no other', async (t) => {
+  const old = await launch(['--js-flags=--no-enable-sse4-1']);
+  try {
+    const tab = await old.newPage();
+    const bytes = [...readFileSync(`${root}dist/tamp.wasm`)];
+    const validates = await tab.evaluate((wasm) => WebAssembly.validate(new Uint8Array(wasm)), bytes);
+    await tab.close();
+    if (validates) {
+      t.skip(`this processor's V8 has SIMD whatever it is told (${process.arch})`);
+      return;
+    }
+    const { output, complaints, wasm } = await run('/dist/index.js', "script-src 'self' 'wasm-unsafe-eval'", old);
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(JSON.parse(output ?? 'null'), compacted);
+    assert.deepEqual(wasm, ['/dist/tamp-scalar.wasm']);
+  } finally {
+    await old.close();
+  }
 });
 
 test('tamp/inline needs no file but its own script', async () => {

@@ -24,7 +24,7 @@ test('package.json exports exactly the entry points that exist', () => {
   const there = Object.keys(ENTRIES).filter((key) => existsSync(join(root, 'web', `${ENTRIES[key]}.js`)));
   assert.deepEqual(
     Object.keys(manifest.exports).sort(),
-    [...there, './inline', './tamp.wasm', './package.json'].sort(),
+    [...there, './inline', './tamp.wasm', './tamp-scalar.wasm', './package.json'].sort(),
   );
 });
 
