@@ -71,7 +71,7 @@ async function load(wasm) {
     const why = error instanceof Error ? error.message : String(error);
     throw new TampError(
       'wasm-load',
-      `Tamp could not load its WebAssembly: ${why}. Serve tamp.wasm and tamp-scalar.wasm from the package beside its modules, or pass loadTamp({ wasm: url }) (this engine needs ${fileName()}); `
+      `Tamp could not load its WebAssembly: ${why}. Serve tamp.wasm and tamp-scalar.wasm from the package beside its modules, or pass loadTamp({ wasm: url }) (this engine needs ${fileName()}), or import from tamp/inline; `
       + "a Content-Security-Policy must allow 'wasm-unsafe-eval' in script-src, and the file in connect-src.",
       { cause: error },
     );
