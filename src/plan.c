@@ -163,7 +163,9 @@ static const char *check_order(const Check *check) {
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
     if (entry->origin == TAMP_NONE || entry->record->role == TAMP_ROLE_ACTIVITY) continue;
-    if (entry->record->result_count > 0 && entry->record->call_count == 0) continue;
+    /* What else a message of results says (an approval) goes where they go. */
+    bool besides = entry->record->role == TAMP_ROLE_TOOL && tamp_entry_joined(list, i);
+    if ((entry->record->result_count > 0 || besides) && entry->record->call_count == 0) continue;
     bool joined = tamp_entry_joined(list, i) && entry->origin == last;
     if (last != TAMP_NONE && entry->origin <= last && !joined) return "internal error: messages out of order";
     last = entry->origin;

@@ -2,13 +2,15 @@
 
 #include <string.h>
 
-/* Where the elements of a message's list begin and end. */
+/* Where the elements of a message's list begin and end: of an empty one, both behind its bracket. */
 static void find_elements(const TampMessage *message, uint32_t *start, uint32_t *end) {
   TampValue element;
   uint32_t state = 0;
-  *start = *end = 0;
+  bool any = false;
+  *start = *end = message->list.type == TAMP_JSON_ARRAY ? message->list.at + 1 : 0;
   while (tamp_value_next(message->text, message->list, &state, &element)) {
-    if (*end == 0) *start = element.at;
+    if (!any) *start = element.at;
+    any = true;
     *end = element.at + element.length;
   }
 }
@@ -90,6 +92,7 @@ TampStatus tamp_units_join(const TampFormat *format, const TampRecord *const *un
   TampMessage message;
   tamp_message_init(&message, scratch);
   TampStatus status = TAMP_OK;
+  bool any = false;
   for (uint32_t i = 0; !status && i <= count + 1; i++) {
     /* Before the units and behind them, what stands around those of the home. */
     const TampRecord *unit = units[i == 0 || i > count ? home : i - 1];
@@ -104,9 +107,11 @@ TampStatus tamp_units_join(const TampFormat *format, const TampRecord *const *un
     } else if (i > count) {
       start = end;
       end = message.whole.at + message.whole.length;
-    } else if (i > 1) {
+    } else {
       TampText separator = {unit->piece.separator, unit->piece.separator_length};
-      tamp_writer_raw(writer, unit->piece.separator ? separator : TAMP_TEXT(","));
+      /* A message whose list is empty is a unit too, and adds no element. */
+      if (any && end > start) tamp_writer_raw(writer, unit->piece.separator ? separator : TAMP_TEXT(","));
+      any = any || end > start;
     }
     tamp_writer_span(writer, message.text, start, end, message.raw);
   }

@@ -148,7 +148,8 @@ static bool own_results(const Repair *repair) {
   return (repair->run->format->flags & TAMP_FORMAT_OWN_RESULTS) != 0;
 }
 
-/* A result next to calls, in their message, that has no call, or for whose call another one counts. */
+/* A result next to calls or to other results, in their message, that has no call, or for whose call another one
+ * counts. */
 static bool own_result_goes(const Repair *repair, uint32_t result) {
   const TampRun *run = repair->run;
   if (repair->options == &moves_only || own_results(repair)) return false;
@@ -164,7 +165,7 @@ static TampStatus settle_own(Repair *repair, uint32_t at, uint32_t stale, uint32
   const TampList *list = repair->list;
   const TampEntry *entry = &list->entries[at];
   const TampRecord *record = entry->record;
-  if (stale == record->call_count && !(record->flags & TAMP_RECORD_TEXT)) {
+  if (stale > 0 && stale == record->call_count && !(record->flags & TAMP_RECORD_TEXT)) {
     for (uint32_t i = list->groups[entry->group].first; i != TAMP_NONE; i = list->entries[i].next) {
       mark_gone(repair, i, "repair: a call that never got its result");
     }
@@ -209,7 +210,9 @@ static TampStatus judge_own(Repair *repair) {
     /* What is pinned stays as it is, and is answered instead. */
     bool free = !tamp_step_protected(&repair->step, entry->group);
     uint32_t stale = 0, answered = 0, results = 0;
-    for (uint32_t k = 0; entry->record->call_count > 0 && k < entry->record->result_count; k++) {
+    /* Of a message that is results alone only what could not be parted is left to be judged here: an assistant's. */
+    bool shared = entry->record->call_count > 0 || repair->fates[i] == WITH_CALL;
+    for (uint32_t k = 0; shared && k < entry->record->result_count; k++) {
       results += own_result_goes(repair, entry->results + k);
     }
     for (uint32_t k = 0; k < entry->record->call_count; k++) {

@@ -331,3 +331,21 @@ describe('edits', () => {
     }
   });
 });
+
+/** A result of an AI SDK model message. @param {string} toolCallId */
+const outputOf = (toolCallId) => ({ type: 'tool-result', toolCallId, toolName: 'read_file', output: { type: 'text', value: 'text' } });
+const callOf = (/** @type {string} */ toolCallId) => ({ role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'read_file', input: { path: 'a' } }] });
+
+test('an orphan among the results of one assistant message goes, and the others stay', () => {
+  const list = [{ role: 'user', content: 'q' }, callOf('f'), { role: 'assistant', content: [outputOf('f'), outputOf('nobody')] }];
+  const { messages, report } = tamp.compact(list, { strategy: 'repair' }, { format: 'ai-sdk-model' });
+  assert.equal(report.reason, null);
+  assert.deepEqual(messages, [list[0], list[1], { role: 'assistant', content: [outputOf('f')] }]);
+});
+
+test('a message of results without any adds nothing to the one that its neighbours are put into', () => {
+  const list = [{ role: 'user', content: 'q' }, callOf('a'), { role: 'tool', content: [] }, { role: 'system', content: 's' }, { role: 'tool', content: [outputOf('a'), outputOf('a')] }];
+  const { messages, report } = tamp.compact(list, { strategy: 'repair' }, { format: 'ai-sdk-model' });
+  assert.equal(report.reason, null);
+  assert.deepEqual(messages, [list[0], list[1], { role: 'tool', content: [outputOf('a')] }, list[3]]);
+});
