@@ -1,3 +1,5 @@
+import regexp from 'eslint-plugin-regexp';
+
 const builtIn = [
   'AbortController', 'AbortSignal', 'Blob', 'Buffer', 'DOMException', 'Event', 'EventTarget', 'FinalizationRegistry',
   'ReadableStream', 'Request', 'Response', 'TextDecoder', 'TextEncoder', 'TransformStream', 'URL', 'URLSearchParams',
@@ -78,6 +80,17 @@ export default [
     rules,
   },
   { files: ['web/**', 'demo/**'], languageOptions: { globals: readable(browser) } },
+  // What these read comes from anywhere: no expression may take longer than its input, not even to find no match.
+  {
+    files: ['web/**', 'demo/**'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
+      'regexp/no-optional-assertion': 'error',
+      'regexp/no-potentially-useless-backreference': 'error',
+    },
+  },
   { files: ['demo/*server*', 'demo/server/**', 'tests/**', 'tools/**'], languageOptions: { globals: readable(node) } },
   // Functions given to page.evaluate run in the page.
   { files: ['tests/**'], languageOptions: { globals: readable(browser) } },

@@ -74,7 +74,7 @@ async function keepOffline() {
     await navigator.serviceWorker.register(new URL('./sw.js', import.meta.url));
     const { active } = await navigator.serviceWorker.ready;
     const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
-    active.postMessage([...new Set([location.href.replace(/#.*$/, ''), ...loaded])]);
+    active.postMessage([...new Set([location.href.split('#')[0], ...loaded])]);
   } catch {
     // Private windows and some policies forbid it.
   }

@@ -4,6 +4,7 @@
 set -eu
 
 missing=
+wanted=
 playwright=
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf 'tamp: %s\n' "$*" >&2; }
@@ -11,6 +12,12 @@ say() { printf 'tamp: %s\n' "$*" >&2; }
 # need PACKAGE WHY: remembers a package to be installed.
 need() {
   missing="$missing $1"
+  say "$1 is missing: $2"
+}
+
+# want PACKAGE WHY: the same, but without it some tests are skipped and the rest runs.
+want() {
+  wanted="$wanted $1"
   say "$1 is missing: $2"
 }
 
@@ -33,6 +40,14 @@ if [ "$1" = test ]; then
       *) need chromium "runs the browser tests" ;;
     esac
   fi
+fi
+
+# Debian has it; Ubuntu has Firefox as a snap only, and there its tests are skipped.
+if [ "$1" = test ] && ! node tools/firefox.js >/dev/null; then
+  case $(LC_ALL=C apt-cache policy firefox-esr 2>/dev/null | sed -n 's/^ *Candidate: //p') in
+    '' | '(none)' | *snap*) ;;
+    *) want firefox-esr "runs the tests in Firefox" ;;
+  esac
 fi
 
 if [ "$1" = fuzz ]; then
@@ -58,33 +73,42 @@ fetch_chromium() {
   }
 }
 
-if [ -z "$missing" ]; then
+if [ -z "$missing$wanted" ]; then
   [ -z "$playwright" ] || fetch_chromium
   exit 0
 fi
 
-if ! have apt-get; then
-  say "this machine has no apt: install$missing yourself and run make again"
+# cannot WHY DO: an end where something is needed; where it is only wanted, a line.
+cannot() {
+  if [ -z "$missing" ]; then
+    say "$1: going on without$wanted, its tests are skipped"
+    [ -z "$playwright" ] || fetch_chromium
+    exit 0
+  fi
+  say "$1: $2"
   exit 1
-fi
+}
+
+have apt-get || cannot "this machine has no apt" "install$missing yourself and run make again"
 if [ "$(id -u)" = 0 ]; then
   root=env
 elif have sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
   root='sudo env'
 else
-  say "this needs root: run \`apt-get install --no-install-recommends$missing\` as root and make again"
-  exit 1
+  cannot "this needs root" "run \`apt-get install --no-install-recommends$missing\` as root and make again"
 fi
 
-say "installing$missing with apt"
+say "installing$missing$wanted with apt"
 mkdir -p build
 log=build/apt.log
 apt() { $root DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@" >>"$log" 2>&1; }
 : > "$log"
 # shellcheck disable=SC2086 # a list of names
-if ! { apt update && apt install -y --no-install-recommends $missing; }; then
+if ! { apt update && { [ -z "$missing" ] || apt install -y --no-install-recommends $missing; }; }; then
   tail -n 20 "$log" >&2
-  say "apt could not install$missing (whole log: $log): install them yourself and run make again"
-  exit 1
+  cannot "apt could not install$missing (whole log: $log)" "install them yourself and run make again"
 fi
+# shellcheck disable=SC2086 # a list of names
+[ -z "$wanted" ] || apt install -y --no-install-recommends $wanted ||
+  say "apt could not install$wanted (whole log: $log): going on without, its tests are skipped"
 [ -z "$playwright" ] || fetch_chromium

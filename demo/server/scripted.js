@@ -17,7 +17,7 @@ const PLANS = [
 
 function slowAnswer(results) {
   const lines = results.flatMap((result) => text(result.content).split('\n'));
-  const slow = lines.filter((line) => Number(/(\d+) ms/.exec(line)?.[1]) > 10_000);
+  const slow = lines.filter((line) => Number(/\b(\d{1,9}) ms/.exec(line)?.[1]) > 10_000);
   const services = [...new Set(slow.map((line) => line.split(' ')[1]))];
   return slow.length
     ? `I read ${lines.length} log lines from ${results.length} files. ${slow.length} requests took longer than ten seconds, all of them in ${services.join(' and ')}, between ${slow[0].slice(11, 16)} and ${slow.at(-1).slice(11, 16)}. The hours before and after are normal, so it was one slow spell and not a trend.`
