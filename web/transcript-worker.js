@@ -20,8 +20,14 @@ async function outcome(act) {
 }
 
 expose({
-  /** Whether the worker came up. */
-  ready: () => true,
+  /**
+   * Answers when the worker is up: whether it holds the lock of that name, as it then does for as long as it lives.
+   * @param {string | undefined} life
+   */
+  ready: (life) => new Promise((resolve) => {
+    if (!life) resolve(false);
+    else navigator.locks.request(life, () => new Promise(() => { resolve(true); })).catch(() => resolve(false));
+  }),
 
   /** @param {WebAssembly.Module} module @param {any} job @param {any} onProgress @param {any} summarize */
   trim: async (module, job, onProgress, summarize) => {

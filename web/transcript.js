@@ -76,26 +76,50 @@ export class TrimmedTranscript {
   }
 }
 
+/** How long a worker may take to come up, in milliseconds: one whose file never comes says nothing. */
+const START = 10_000;
+
 /**
- * A worker that is up, and how to end it; null where there cannot be one.
+ * A worker that is up, and how to end it.
  * @param {AbortSignal} signal
+ * @throws {TampError} (as a rejection) `no-worker`. `failed` of what is given rejects with the same, or with
+ *   `worker-ended` when something else ends the worker.
  */
 async function startWorker(signal) {
   const { wrap, proxy } = await import('comlink').catch((error) => {
     throw new TampError('no-worker', 'Trimming in a worker needs the package "comlink": npm install comlink. Without it say { worker: false }.', { cause: error });
   });
-  const worker = new Worker(new URL('./transcript-worker.js', import.meta.url), { type: 'module' });
-  const remote = /** @type {any} */ (wrap(worker));
-  const failed = new Promise((_resolve, reject) => {
-    worker.addEventListener('error', (event) => {
-      reject(new TampError('no-worker', `The worker of tamp/transcript did not start${event.message ? `: ${event.message}` : ''}. Serve transcript-worker.js from the package beside its modules, or say { worker: false }.`));
-    }, { once: true });
-  });
+  const noWorker = (/** @type {string} */ why, /** @type {unknown} */ cause = undefined) => new TampError(
+    'no-worker',
+    `The worker of tamp/transcript did not start${why ? `: ${why}` : ''}. Serve transcript-worker.js from the package beside its modules, or say { worker: false }.`,
+    { cause },
+  );
+  /** @type {Worker} */
+  let worker;
   try {
-    await unlessAborted(Promise.race([remote.ready(), failed]), signal);
+    worker = new Worker(new URL('./transcript-worker.js', import.meta.url), { type: 'module' });
+  } catch (error) {
+    throw noWorker(error instanceof Error ? error.message : '', error);
+  }
+  const remote = /** @type {any} */ (wrap(worker));
+  /** @type {(error: TampError) => void} */
+  let fail;
+  const failed = new Promise((_resolve, reject) => { fail = reject; });
+  worker.addEventListener('error', ({ message }) => fail(noWorker(message)), { once: true });
+  const timer = setTimeout(() => fail(noWorker('it did not answer')), START);
+  /* Nobody is told that a worker was ended, but the lock that it holds is free then. */
+  const life = globalThis.navigator?.locks && `tamp-transcript-${crypto.randomUUID()}`;
+  let held;
+  try {
+    held = await unlessAborted(Promise.race([remote.ready(life), failed]), signal);
   } catch (error) {
     worker.terminate();
     throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  if (held) {
+    navigator.locks.request(life, () => fail(new TampError('worker-ended', 'The worker of tamp/transcript was ended before it was done, perhaps for want of memory. Try again, or say { worker: false }.')));
   }
   return { remote, proxy, failed, end: () => worker.terminate() };
 }
@@ -147,7 +171,8 @@ const crossing = (source) => (source instanceof Blob ? source : new Blob([/** @t
  * @throws {import('./errors.js').PolicyError} (all errors as rejections) a bad policy
  * @throws {import('./errors.js').MessageError} not JSON, or a message that is not one. In JSON Lines such a line is kept
  *   as it is and named in `report.unreadable`.
- * @throws {TampError} `unknown-format` when the messages do not tell: say it; `bad-source`; `no-worker`
+ * @throws {TampError} `unknown-format` when the messages do not tell: say it; `bad-source`; `no-worker` when one was asked
+ *   for and did not start; `worker-ended` when it was ended from outside
  */
 export async function trimTranscript(source, policy, options = {}) {
   const { format = 'auto', signal = new AbortController().signal, onProgress, summarize, dropDead = false, worker } = options;
