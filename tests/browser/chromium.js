@@ -21,15 +21,17 @@ const TYPES = {
 /**
  * Starts the installed Chromium with an empty profile. It makes no connection of its own.
  * @param {string[]} [more] arguments of its command line
+ * @param {string[]} [without] those of Playwright's that are left out
  * @returns {Promise<import('playwright-core').Browser>} to be closed by the caller
  */
-export async function launch(more = []) {
+export async function launch(more = [], without = []) {
   const executablePath = await findChromium();
   if (executablePath === null) {
     throw new Error('Chromium is not installed: run `make test`, or name one in CHROMIUM=');
   }
   return chromium.launch({
     executablePath,
+    ignoreDefaultArgs: without,
     args: [
       '--no-sandbox',
       '--disable-gpu',

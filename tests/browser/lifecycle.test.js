@@ -5,6 +5,8 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
+import { chat } from '../ag-ui/chats.js';
+import { startServer } from '../ag-ui/server.js';
 import { launch, serve } from './chromium.js';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
@@ -21,14 +23,16 @@ let workerScript;
 /** @type {import('playwright-core').Browser} */
 let browser;
 before(async () => {
+  // Pages are kept when they are left, as for people: Playwright says otherwise.
   [pageScript, workerScript, browser] = await Promise.all([
     bundled(`
+      import { HttpAgent } from '@ag-ui/client';
       import { loadTamp, slidingWindow } from './index.js';
       import { compactionMiddleware } from './ag-ui.js';
       import { createSession } from './session.js';
       import { indexedDBStore } from './store.js';
       import { trimTranscript } from './transcript.js';
-      Object.assign(window, { compactionMiddleware, createSession, indexedDBStore, loadTamp, slidingWindow, trimTranscript });
+      Object.assign(window, { HttpAgent, compactionMiddleware, createSession, indexedDBStore, loadTamp, slidingWindow, trimTranscript });
       window.errors = [];
       addEventListener('error', (event) => errors.push(event.message));
       addEventListener('unhandledrejection', (event) => errors.push(String(event.reason)));
@@ -36,10 +40,29 @@ before(async () => {
       window.text = JSON.stringify(Array.from({ length: 6000 }, (_, n) => ({ id: 'm' + n, role: n % 2 ? 'assistant' : 'user', content: 'x'.repeat(500) })));
       window.policy = { strategy: 'sliding-window', keepMessages: 2, keepFirstUser: false };
       window.trim = (options) => trimTranscript(new Blob([window.text]), window.policy, options).then(({ after, removed }) => ({ after, removed }), ({ name, code }) => ({ name, code }));
+      // Freezing, thawing and being shown again, as the page is told of them.
+      window.seen = [];
+      for (const type of ['freeze', 'resume']) document.addEventListener(type, () => seen.push(type));
+      addEventListener('pageshow', ({ persisted }) => persisted && seen.push('restored'));
+      // A session that saves a hundred messages, one after the other, and says how many are saved.
+      window.saved = 0;
+      window.open_ = async () => {
+        window.session = await createSession({
+          chatId: 'c', tamp: loadTamp(), store: indexedDBStore(), onError: (error) => errors.push(String(error)),
+          compaction: { shouldCompact: () => false, summarize: () => '' },
+        });
+        return session.uiMessages.map(({ id }) => id);
+      };
+      window.save = async (from, to) => {
+        for (let n = from; n < to; n++) {
+          await session.send({ id: 'm' + n, role: 'user', content: 'message ' + n });
+          window.saved += 1;
+        }
+      };
       window.ready = true;
     `),
     bundled("import './transcript-worker.js';"),
-    launch(),
+    launch([], ['--disable-back-forward-cache']),
   ]);
 });
 after(() => browser?.close());
@@ -106,13 +129,12 @@ test('a worker that is ended from outside midway is one typed error, and the nex
         made.push(this);
       }
     };
+    /* Enough to read that the first of its pieces is not the last. */
+    const one = window.text.slice(1, -1);
+    const large = new Blob([`[${one}`, ...Array(8).fill(`,${one}`), ']']);
     const phases = [];
-    for (const kill of ['reading', 'planning']) {
-      phases.push(await window.trim({
-        worker: true,
-        onProgress: ({ phase }) => { if (phase === kill) made.at(-1).terminate(); },
-      }));
-    }
+    phases.push(await window.trimTranscript(large, window.policy, { worker: true, onProgress: () => made.at(-1).terminate() })
+      .catch(({ name, code }) => ({ name, code })));
     /* In the middle of a summary, which is never answered. */
     phases.push(await window.trimTranscript(new Blob([window.text]), { strategy: 'summarize', keepMessages: 2 }, {
       worker: true,
@@ -124,6 +146,65 @@ test('a worker that is ended from outside midway is one typed error, and the nex
     window.Worker = Native;
     return { phases, next: await window.trim({ worker: true }) };
   });
-  assert.deepEqual(outcome.phases, Array(3).fill({ name: 'TampError', code: 'worker-ended' }));
+  assert.deepEqual(outcome.phases, Array(2).fill({ name: 'TampError', code: 'worker-ended' }));
   assert.deepEqual(outcome.next, TRIMMED);
+}));
+
+const NAMES = Array.from({ length: 100 }, (_, n) => `m${n}`);
+
+/** Leaves a page, which hides and freezes it, and comes back. @param {import('playwright-core').Page} page @param {string} url */
+async function leaveAndReturn(page, url) {
+  await page.goto(`${url}/other.html`);
+  await page.evaluate(() => window.history.back());
+  await page.waitForFunction(() => window.ready === true);
+  return page.evaluate(() => window.seen);
+}
+
+test('a page that is frozen while its middleware waits for a summary sends the run when it is shown again', async () => {
+  const server = await startServer();
+  try {
+    await withPage({}, async (page, _context, site) => {
+      const messages = chat(60);
+      await page.evaluate(([url, initialMessages]) => {
+        const agent = new window.HttpAgent({ url, initialMessages });
+        agent.use(window.compactionMiddleware({
+          before: { strategy: 'summarize', keepMessages: 4 },
+          summarize: () => new Promise((resolve) => { window.answer = resolve; }),
+        }));
+        window.run = agent.runAgent().then(() => agent.messages.map(({ role }) => role));
+      }, [`${server.url}/stateless`, messages]);
+      await page.waitForFunction(() => window.answer !== undefined);
+      const seen = await leaveAndReturn(page, site);
+      assert.ok(seen.includes('freeze') && seen.includes('resume') && seen.includes('restored'), seen.join());
+      assert.equal(server.seen.length, 0);
+      await page.evaluate(() => window.answer('SUM'));
+      const roles = await page.evaluate(() => window.run);
+      assert.equal(server.seen.length, 1);
+      const sent = server.seen[0].input.messages;
+      assert.ok(sent.length < 10 && sent.some(({ content }) => content.includes('SUM')), JSON.stringify(sent));
+      assert.equal(roles.length, messages.length + 1, 'the list stays whole, with the answer');
+    });
+  } finally {
+    await server.close();
+  }
+});
+
+test('a page that is left while its session saves, and come back to, goes on as it was', (t) => withPage({}, async (page, _context, url) => {
+  await page.evaluate(() => window.open_());
+  await page.evaluate(() => { window.saving = window.save(0, 100); });
+  await page.waitForFunction(() => window.saved > 4);
+  if ((await leaveAndReturn(page, url)).includes('restored')) {
+    t.diagnostic('the page was restored');
+    await page.evaluate(() => window.saving);
+  } else {
+    t.diagnostic('this Chromium loaded the page anew');
+    const there = await page.evaluate(() => window.open_());
+    assert.ok(there.length > 4);
+    assert.deepEqual(there, NAMES.slice(0, there.length));
+    await page.evaluate((from) => window.save(from, 100), there.length);
+  }
+  assert.equal(await page.evaluate(() => window.session.unsaved), 0);
+  await page.reload();
+  await page.waitForFunction(() => window.ready === true);
+  assert.deepEqual(await page.evaluate(() => window.open_()), NAMES);
 }));
