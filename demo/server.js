@@ -54,6 +54,9 @@ const RUNNING_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
+/** How long a client may take, in milliseconds: for its headers, for all of a request; and how often that is looked at. */
+const LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 };
+
 /** Answer with one sentence. `detail` becomes the JSON body's `error`. */
 function refuse(response, status, detail) {
   response.writeHead(status, { ...HEADERS, 'content-type': 'application/json; charset=utf-8' });
@@ -118,14 +121,15 @@ async function serveFile(request, response, file) {
  * @param {string} [options.dist]  the built package, default `<root>/dist`
  * @param {(request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void} [options.agent]
  *   answers POST /agui; without it there is no chat
+ * @param {number} [options.headersTimeout]  and what else of Node's limits there is, in milliseconds
  */
-export function createDemoServer({ root = fileURLToPath(new URL('..', import.meta.url)), dist = join(root, 'dist'), agent } = {}) {
+export function createDemoServer({ root = fileURLToPath(new URL('..', import.meta.url)), dist = join(root, 'dist'), agent, ...limits } = {}) {
   const mounts = [
     { prefix: '/dist/', folder: dist },
     { prefix: '/vendor/', folder: join(root, 'build', 'demo') },
     { prefix: '/', folder: join(root, 'demo'), hidden: ['server.js', 'server', 'vendor'] },
   ];
-  return createServer((request, response) => {
+  return createServer({ ...LIMITS, ...limits }, (request, response) => {
     const [pathname] = (request.url ?? '/').split('?');
     if (pathname === '/agui' && agent) return agent(request, response);
     if (request.method !== 'GET' && request.method !== 'HEAD') {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,7 +14,7 @@ import { createDemoServer, DEFAULT_PORT, fileFor, readPort } from '../../demo/se
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A small site of its own: demo/index.html, demo/server.js, dist/tamp.wasm, and a secret beside them. */
-async function site(t) {
+async function site(t, options = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'tamp-demo-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'demo', 'server'), { recursive: true });
@@ -24,14 +25,14 @@ async function site(t) {
   await writeFile(join(folder, 'demo', '.hidden.json'), '{}');
   await writeFile(join(folder, 'dist', 'tamp.wasm'), new Uint8Array([0, 97, 115, 109]));
   await writeFile(join(folder, 'secret.json'), '{"secret":true}');
-  const server = createDemoServer({ root: folder });
+  const server = createDemoServer({ root: folder, ...options });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { folder, port: server.address().port };
+  return { folder, server, port: server.address().port };
 }
 
 /** One request whose path goes over the wire as it is written. */
@@ -80,6 +81,56 @@ test('the demo server answers methods other than GET and HEAD with 405 and does 
   const { status, headers } = await get(port, '/', { method: 'PUT' });
   assert.equal(status, 405);
   assert.equal(headers.allow, 'GET, HEAD');
+});
+
+/** Everything that comes back over a connection until the server ends it. */
+async function talk(port, act) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  let text = '';
+  socket.on('data', (chunk) => { text += chunk; });
+  socket.on('error', () => {}); // an end by a reset is an end
+  const ended = once(socket, 'close');
+  act(socket);
+  await ended;
+  return text;
+}
+
+test('a client that does not finish its headers is cut off, and keeps nobody else from the page', async (t) => {
+  const { port, server } = await site(t, { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 });
+  const slow = Array.from({ length: 50 }, () => talk(port, (socket) => socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')));
+  const silent = talk(port, () => {});
+  assert.equal((await get(port, '/')).status, 200);
+  for (const text of await Promise.all(slow)) assert.match(text, /^HTTP\/1\.1 408 /);
+  assert.match(await silent, /^(HTTP\/1\.1 408 |$)/);
+  assert.equal((await get(port, '/')).status, 200);
+  assert.equal(server.headersTimeout, 200);
+});
+
+test('a client that does not finish its body is cut off', async (t) => {
+  const { port } = await site(t, { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50, agent: async (request_, response) => {
+    try {
+      for await (const _chunk of request_);
+      response.end('read');
+    } catch {
+      response.destroy();
+    }
+  } });
+  const text = await talk(port, (socket) => socket.write('POST /agui HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{'));
+  assert.doesNotMatch(text, /read/);
+});
+
+test('the demo server waits for headers no longer than ten seconds and for a request no longer than thirty', () => {
+  const server = createDemoServer();
+  assert.ok(server.headersTimeout > 0 && server.headersTimeout <= 10_000);
+  assert.ok(server.requestTimeout > 0 && server.requestTimeout <= 30_000);
+});
+
+test('the demo server refuses headers that are too large and goes on', async (t) => {
+  const { port } = await site(t);
+  const text = await talk(port, (socket) => socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(100_000)}\r\n\r\n`));
+  assert.match(text, /^(HTTP\/1\.1 431 |$)/);
+  assert.equal((await get(port, '/')).status, 200);
 });
 
 test('the demo server answers 304 to a file the browser has already', async (t) => {
