@@ -1,5 +1,6 @@
 /** The bridge under duress: no memory, handles that are not, callbacks that misbehave, promises that never come. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import { PolicyError, TampError, clamp, digest, loadTamp, slidingWindow, summarize, truncation } from 'tamp';
 import { collectGarbage } from '../lib/memory.js';
@@ -125,6 +126,37 @@ describe('a memory of 16 MiB', () => {
     assert.ok(history.compact(last).messages.length <= 2);
     history.dispose();
   });
+});
+
+/** In MiB. */
+const free = Number(/MemAvailable:\s+(\d+)/u.exec(existsSync('/proc/meminfo') ? readFileSync('/proc/meminfo', 'utf8') : '')?.[1] ?? 0) / 1024;
+const skip = free < 8 * 1024 ? `${Math.round(free)} MiB of memory are free; 8192 are needed to fill a module` : false;
+
+test('a memory of 4 GiB that is full is a typed error, and the instance goes on', { skip, timeout: 120_000 }, async (t) => {
+  const instance = await loadTamp({ wasm: readFileSync(new URL('../../dist/tamp.wasm', import.meta.url)) });
+  const history = instance.open();
+  const start = performance.now();
+  let held = 0;
+  for (const size of [128 * MIB, 8 * MIB, MIB / 2]) {
+    const content = 'x'.repeat(size);
+    throwsWith(() => {
+      for (let i = 0; i < 64; i += 1) {
+        history.append({ id: `m${held}`, role: held % 2 === 0 ? 'user' : 'assistant', content });
+        held += 1;
+      }
+    }, 'out-of-memory');
+    assert.equal(history.length, held);
+  }
+  t.diagnostic(`${held} messages in ${(instance.bridge.memorySize / 2 ** 30).toFixed(2)} GiB, ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  assert.ok(instance.bridge.memorySize > 3.9 * 2 ** 30);
+  const list = talk(5);
+  assert.deepEqual(instance.compact(list, last).messages, [list[4]]);
+  history.truncateAfter('m1');
+  assert.equal(history.length, 2);
+  history.dispose();
+  const next = instance.open(talk(3, 64 * MIB));
+  assert.equal(next.length, 3);
+  next.dispose();
 });
 
 describe('handles', () => {
