@@ -49,29 +49,35 @@ static TampSlot next_slot(const TampHistory *history) {
 
 /* The message that was read becomes the next one; `slot` says what to go back to. */
 static TampStatus add_read(TampHistory *history, TampSlot slot) {
-  TampStatus status = tamp_arena_grow(&history->arena, (void **)&history->slots, &history->capacity,
-                           (size_t)history->count + 1, sizeof *history->slots);
+  TampStatus status = tamp_arena_grow(&history->arena, (void **)&history->items, &history->capacity,
+                                      (size_t)history->count + 1, sizeof *history->items);
+  if (!status && !history->message.transient) {
+    status = tamp_arena_grow(&history->arena, (void **)&history->slots, &history->slot_capacity,
+                             (size_t)history->count + 1, sizeof *history->slots);
+  }
   if (status) return status;
   TampArena *records = &history->records;
-  slot.record = tamp_arena_alloc(records, sizeof *slot.record);
-  if (!slot.record) return TAMP_NO_MEMORY;
+  TampRecord *record = tamp_arena_alloc(records, sizeof *record);
+  if (!record) return TAMP_NO_MEMORY;
   const TampCounter *counter = history->uncounted ? &tamp_counter_none : NULL;
-  status = tamp_record_make(&history->message, &history->atoms, records, counter, slot.record);
+  status = tamp_record_make(&history->message, &history->atoms, records, counter, record);
   if (!status && history->message.unit_count > 0) {
-    status = tamp_units_make(history->format, &history->message, &history->atoms, records, counter, slot.record);
+    status = tamp_units_make(history->format, &history->message, &history->atoms, records, counter, record);
   }
   if (status) {
     tamp_arena_reset(records, slot.records);
     return status;
   }
-  status = tamp_list_append(&history->list, slot.record, history->count);
+  /* Spans are listed when all are there. */
+  if (!history->message.transient) status = tamp_list_append(&history->list, record, history->count);
   if (status) {
     /* Half of it may be in there: go_back makes the list anew. */
     tamp_list_clear(&history->list);
     tamp_arena_reset(records, slot.records);
     return status;
   }
-  history->slots[history->count++] = slot;
+  if (!history->message.transient) history->slots[history->count] = slot;
+  history->items[history->count++] = record;
   return TAMP_OK;
 }
 
@@ -94,7 +100,7 @@ static void go_back(TampHistory *history, uint32_t count, TampMark mark, uint32_
   tamp_list_clear(&history->list);
   for (uint32_t i = 0; i < count; i++) {
     /* Its tables were as large before, so this cannot fail. */
-    (void)tamp_list_append(&history->list, history->slots[i].record, i);
+    (void)tamp_list_append(&history->list, history->items[i], i);
   }
   if (history->counted > history->list.count) history->counted = history->list.count;
 }
@@ -125,27 +131,46 @@ TampStatus tamp_history_append_span(TampHistory *history, const uint8_t *bytes, 
   if (!status && message->role != TAMP_ROLE_NONE) {
     status = add_read(history, slot);
     if (!status) {
-      TampRecord *record = history->slots[history->count - 1].record;
+      TampRecord *record = history->items[history->count - 1];
       record->source = &history->source;
       record->offset = offset + message->whole.at;
     }
   }
   message->transient = false;
-  if (status) go_back(history, history->count, slot.mark, slot.atoms);
+  if (status) {
+    tamp_atoms_truncate(&history->atoms, slot.atoms);
+    tamp_arena_reset(&history->arena, slot.mark);
+  }
   return status;
 }
 
-TampStatus tamp_history_remove(TampHistory *history, const uint8_t *gone) {
+/* Room in the list for what the messages are, no more: of its tables some would be half empty otherwise, and those
+ * that they outgrew lie about. */
+static TampStatus reserve(TampHistory *history) {
+  TampList size = {.count = 0};
+  for (uint32_t i = 0; i < history->count; i++) {
+    const TampRecord *record = history->items[i];
+    uint32_t units = record->unit_count ? record->unit_count : 1;
+    size.count += units;
+    size.call_count += record->call_count;
+    size.result_count += record->result_count;
+    /* Most results are in the groups of their calls. */
+    if (units > 1 || record->result_count == 0 || record->call_count > 0) size.group_count += units;
+  }
+  return tamp_list_reserve(&history->list, &size);
+}
+
+TampStatus tamp_history_settle(TampHistory *history, const uint8_t *gone) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < history->count; i++) {
-    if (!gone[i]) history->slots[count++] = history->slots[i];
+    if (!gone || !gone[i]) history->items[count++] = history->items[i];
   }
   history->count = count;
   history->counter = (TampCounter){0};
+  TampStatus status = reserve(history);
   tamp_list_clear(&history->list);
-  TampStatus status = TAMP_OK;
   for (uint32_t i = 0; !status && i < count; i++) {
-    status = tamp_list_append(&history->list, history->slots[i].record, i);
+    status = tamp_list_append(&history->list, history->items[i], i);
   }
   history->counted = history->list.count;
   return status;
@@ -201,7 +226,7 @@ uint32_t tamp_history_length(const TampHistory *history) {
 }
 
 TampText tamp_history_message(const TampHistory *history, uint32_t index) {
-  const TampRecord *record = history->slots[index].record;
+  const TampRecord *record = history->items[index];
   return (TampText){record->bytes, record->length};
 }
 
@@ -209,7 +234,7 @@ uint32_t tamp_history_find(const TampHistory *history, TampText id) {
   uint32_t atom = tamp_atoms_find(&history->atoms, id);
   if (atom == TAMP_NONE) return TAMP_NONE;
   for (uint32_t i = history->count; i-- > 0;) {
-    if (history->slots[i].record->id == atom) return i;
+    if (history->items[i]->id == atom) return i;
   }
   return TAMP_NONE;
 }

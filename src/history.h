@@ -6,7 +6,6 @@
 
 /* What to go back to when a message is forgotten. */
 typedef struct TampSlot {
-  TampRecord *record;
   TampMark mark;
   uint32_t atoms;
   TampMark records;
@@ -19,9 +18,11 @@ struct TampHistory {
   TampArena records;
   const TampFormat *format;
   TampAtoms atoms;
-  TampSlot *slots;
+  TampRecord **items; /* by message */
+  TampSlot *slots;    /* the same; none of messages that were appended as spans */
   uint32_t count;
   uint32_t capacity;
+  uint32_t slot_capacity;
   TampList list; /* of all messages */
   TampMessage message; /* the one being read; its parts are used again */
   TampSource source;   /* of messages that were appended as spans */
@@ -35,12 +36,12 @@ struct TampHistory {
 TampStatus tamp_history_append_span(TampHistory *history, const uint8_t *bytes, size_t length, uint64_t offset,
                                     TampFault *fault);
 
-/* Takes out the messages whose `gone` is not 0; those behind move up. Only for a history of spans: it cannot be
- * truncated afterwards. */
-TampStatus tamp_history_remove(TampHistory *history, const uint8_t *gone);
+/* For a history of spans, when all are there: takes out the messages whose `gone` is not 0 (NULL: none), those behind
+ * move up, and lists the rest. Before, nothing can be planned on it; it cannot be truncated. */
+TampStatus tamp_history_settle(TampHistory *history, const uint8_t *gone);
 
 static inline TampRecord *tamp_history_record(const TampHistory *history, uint32_t index) {
-  return history->slots[index].record;
+  return history->items[index];
 }
 
 /* A string value of a message that was read as an atom of the history. */

@@ -15,6 +15,8 @@
 #define MAX_CHUNK ((size_t)1024 * 1024)
 #define PIECE_ALIGNMENT ((size_t)8)
 #define MIN_ARRAY_BYTES ((size_t)64)
+/* From here on room that may stay empty counts for more than being moved more often. */
+#define LARGE_ARRAY ((size_t)1024 * 1024)
 
 struct TampBlock {
   TampBlock *older;
@@ -165,7 +167,8 @@ TampStatus tamp_arena_grow(TampArena *arena, void **items, uint32_t *capacity, s
                            size_t item_size) {
   if (needed <= *capacity) return TAMP_OK;
   if (needed > UINT32_MAX) return TAMP_TOO_LARGE;
-  size_t count = (size_t)*capacity + *capacity / 2;
+  const size_t bytes = *capacity * item_size;
+  size_t count = (size_t)*capacity + *capacity / (bytes < LARGE_ARRAY ? 2u : bytes < 8 * LARGE_ARRAY ? 4u : 8u);
   if (count < MIN_ARRAY_BYTES / item_size) count = MIN_ARRAY_BYTES / item_size;
   if (count < needed) count = needed;
   if (count > UINT32_MAX) count = UINT32_MAX;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 struct TampPlan {
-  TampArena arena; /* everything of the plan, the run's scratch included */
+  TampArena arena; /* everything of the plan */
   TampPlanView view;
   TampQuestion question;
+  TampText *asked; /* by message of the question: what an earlier step made of it; empty for one of the input's */
   bool asks;
 };
 
@@ -136,7 +137,7 @@ static const char *check_pairs(const Check *check) {
 static const char *check_protected(const Check *check) {
   const TampRun *run = check->run;
   const TampList *list = check->input;
-  uint8_t *flags = tamp_arena_alloc(run->arena, list->group_count);
+  uint8_t *flags = tamp_arena_alloc(run->scratch, list->group_count);
   if (!flags) return "out of memory";
   tamp_list_protect(list, run->pins, run->pin_count, flags);
   for (uint32_t i = 0; i < list->count; i++) {
@@ -190,7 +191,7 @@ static const char *check_sums(const Check *check) {
 static const char *verify(const TampRun *run, const TampList *input, const uint32_t *heads,
                           const TampPolicy *policy) {
   Check check = {.run = run, .input = input, .result = run->list};
-  check.place = tamp_arena_alloc(run->arena, input->count * sizeof *check.place);
+  check.place = tamp_arena_alloc(run->scratch, input->count * sizeof *check.place);
   if (!check.place) return "out of memory";
   for (uint32_t i = 0; i < input->count; i++) check.place[i] = TAMP_NONE;
   for (uint32_t i = 0; i < run->list->count; i++) {
@@ -246,19 +247,22 @@ static bool is_kept(const TampList *list, uint32_t at, uint32_t count, const Tam
   return head + count == input->count || input->entries[head + count].origin != origin;
 }
 
+/* The bytes of a record, which may have to be asked for. */
+static TampStatus bytes_of(TampPlan *plan, const TampRecord *record, const uint8_t **bytes) {
+  *bytes = record->bytes;
+  if (record->bytes) return TAMP_OK;
+  uint8_t *room = tamp_arena_alloc(&plan->arena, record->length);
+  *bytes = room;
+  return room ? record->source->read(record->source->context, record->offset, record->length, room) : TAMP_NO_MEMORY;
+}
+
 /* The bytes of a message that is not one of the input's: of its one record, or of its units together. */
 static TampStatus write_message(TampPlan *plan, const TampRun *run, uint32_t at, uint32_t count,
                                 TampPlanText *text) {
   const TampEntry *entries = &run->list->entries[at];
   const TampRecord *first = entries[0].record;
-  text->bytes = first->bytes;
   text->length = first->length;
-  if (count == 1 && first->bytes) return TAMP_OK;
-  if (count == 1) {
-    uint8_t *bytes = tamp_arena_alloc(&plan->arena, first->length);
-    text->bytes = bytes;
-    return bytes ? first->source->read(first->source->context, first->offset, first->length, bytes) : TAMP_NO_MEMORY;
-  }
+  if (count == 1) return bytes_of(plan, first, &text->bytes);
   const TampRecord **units = tamp_arena_alloc(&plan->arena, count * sizeof *units);
   if (!units) return TAMP_NO_MEMORY;
   uint32_t home = 0;
@@ -334,13 +338,13 @@ static TampStatus add_tail(TampHistory *history, TampRun *run, uint32_t length,
   if (length == history->count) return TAMP_OK;
   const TampList *list = run->list;
   uint32_t tail = history->count - length;
-  TampItem *items = tamp_arena_alloc(run->arena, ((size_t)list->count + tail) * sizeof *items);
+  TampItem *items = tamp_arena_alloc(run->scratch, ((size_t)list->count + tail) * sizeof *items);
   if (!items) return TAMP_NO_MEMORY;
   for (uint32_t i = 0; i < list->count; i++) {
     items[i] = (TampItem){list->entries[i].record, list->entries[i].origin, i, false, tamp_entry_joined(list, i)};
   }
   for (uint32_t i = 0; i < tail; i++) {
-    items[list->count + i] = (TampItem){history->slots[length + i].record, length + i, TAMP_NONE, true, false};
+    items[list->count + i] = (TampItem){history->items[length + i], length + i, TAMP_NONE, true, false};
   }
   uint32_t changes = run->changes;
   TampStatus status = tamp_run_replace(run, items, list->count + tail);
@@ -362,11 +366,30 @@ static TampStatus start_list(TampHistory *history, TampRun *run, uint32_t length
   if (!list) return TAMP_NO_MEMORY;
   tamp_list_init(list, run->arena, &history->atoms);
   for (uint32_t i = 0; i < length; i++) {
-    TampStatus status = tamp_list_append(list, history->slots[i].record, i);
+    TampStatus status = tamp_list_append(list, history->items[i], i);
     if (status) return status;
   }
   *input = list;
   return TAMP_OK;
+}
+
+/* What the run asks. Texts that are not kept are made while it lasts. */
+static TampStatus put_question(TampPlan *plan, const TampHistory *history, const TampRun *run) {
+  const TampQuestion *question = &run->question;
+  plan->question = *question;
+  plan->asks = true;
+  plan->asked = tamp_arena_alloc(&plan->arena, question->count * sizeof *plan->asked);
+  if (!plan->asked) return TAMP_NO_MEMORY;
+  for (uint32_t i = 0; i < question->count; i++) {
+    const TampRecord *record = question->records[i];
+    uint32_t origin = question->origins[i];
+    plan->asked[i] = (TampText){0};
+    if (origin < history->count && tamp_history_record(history, origin) == record) continue;
+    TampStatus status = bytes_of(plan, record, &plan->asked[i].bytes);
+    if (status) return status;
+    plan->asked[i].length = record->length;
+  }
+  return TAMP_NEEDS_SUMMARY;
 }
 
 static TampStatus fill_plan(TampPlan *plan, TampHistory *history, uint32_t length, TampRun *run,
@@ -375,11 +398,7 @@ static TampStatus fill_plan(TampPlan *plan, TampHistory *history, uint32_t lengt
   TampPlanView *view = &plan->view;
   const TampList *input = run->list;
   TampStatus status = tamp_run_all(run, policy);
-  if (status == TAMP_NEEDS_SUMMARY) {
-    plan->question = run->question;
-    plan->asks = true;
-    return status;
-  }
+  if (status == TAMP_NEEDS_SUMMARY) return put_question(plan, history, run);
   /* Only what repair must drop would be left: the input comes back. */
   if (!status && run->nothing_left) run->list = input;
   if (!status) status = judge_fit(plan, run, policy);
@@ -394,7 +413,7 @@ static TampStatus fill_plan(TampPlan *plan, TampHistory *history, uint32_t lengt
   view->reasons = (const char *const *)run->reasons;
   if (same_list(whole, run->list)) return keep_all(plan, run);
   tamp_list_judge(&history->list);
-  uint32_t *heads = tamp_arena_alloc(run->arena, history->count * sizeof *heads);
+  uint32_t *heads = tamp_arena_alloc(run->scratch, history->count * sizeof *heads);
   if (!heads) return TAMP_NO_MEMORY;
   for (uint32_t i = whole->count; i-- > 0;) heads[whole->entries[i].origin] = i;
   const char *violation = verify(run, whole, heads, policy);
@@ -424,10 +443,13 @@ TampStatus tamp_history_plan(TampHistory *history, uint32_t length, const TampPo
   if (!made) return TAMP_NO_MEMORY;
   *made = (TampPlan){.question = {0}};
   tamp_arena_init(&made->arena, allocator);
+  TampArena scratch;
+  tamp_arena_init(&scratch, allocator);
 
   uint32_t atoms = history->atoms.count;
   TampRun run = {
       .arena = &made->arena,
+      .scratch = &scratch,
       .format = history->format,
       .atoms = &history->atoms,
       .options = options,
@@ -452,6 +474,7 @@ TampStatus tamp_history_plan(TampHistory *history, uint32_t length, const TampPo
   if (!status) status = fill_plan(made, history, length, &run, policy);
   /* Ids that the run made go with it; what the plan says of them are bytes of its own. */
   tamp_atoms_truncate(&history->atoms, atoms);
+  tamp_arena_free(&scratch);
   if (status && status != TAMP_NEEDS_SUMMARY) {
     tamp_plan_free(made);
     return status;
@@ -473,6 +496,10 @@ const TampPlanView *tamp_plan_view(const TampPlan *plan) {
 
 const TampQuestion *tamp_plan_question(const TampPlan *plan) {
   return plan->asks ? &plan->question : NULL;
+}
+
+TampText tamp_plan_question_text(const TampPlan *plan, uint32_t at) {
+  return plan->asked[at];
 }
 
 static void write_string(TampWriter *writer, const char *text) {

@@ -245,7 +245,10 @@ TampStatus tamp_record_read(const TampFormat *format, const TampRecord *record, 
     if (status) return status;
     bytes = message->buffer;
   }
-  return tamp_message_read(format, bytes, record->length, (record->flags & TAMP_RECORD_RAW) != 0, message, fault);
+  TampStatus status =
+      tamp_message_read(format, bytes, record->length, (record->flags & TAMP_RECORD_RAW) != 0, message, fault);
+  message->record = record;
+  return status;
 }
 
 TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,

@@ -102,19 +102,27 @@ TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count)
     tamp_list_init(next, run->arena, run->atoms);
     run->spare[run->spare[0] ? 1 : 0] = next;
   }
-  TampUnit *units = tamp_arena_alloc(run->arena, count * sizeof *units);
-  TampStatus status = units ? tamp_list_reserve(next, before) : TAMP_NO_MEMORY;
+  TampList size = {.count = count, .group_count = count < before->group_count ? count : before->group_count};
+  uint32_t longest = 1;
+  for (uint32_t i = 0, head = 0; i < count; i++) {
+    size.call_count += items[i].record->call_count;
+    size.result_count += items[i].record->result_count;
+    head = items[i].joined ? head : i;
+    if (i - head >= longest) longest = i - head + 1;
+  }
+  TampUnit *units = tamp_arena_alloc(run->scratch, longest * sizeof *units);
+  TampStatus status = units ? tamp_list_reserve(next, &size) : TAMP_NO_MEMORY;
   if (status) return status;
   tamp_list_clear(next);
   for (uint32_t i = 0, last; i < count; i = last) {
     for (last = i; last == i || (last < count && items[last].joined); last++) {
       bool waits = items[last].from != TAMP_NONE && items[last].from == before->waiting;
       if (waits) next->waiting = next->count + last - i;
-      units[last] = unit_of(before, &items[last]);
+      units[last - i] = unit_of(before, &items[last]);
     }
     /* One that was not in the list yet comes as a whole. */
     status = items[i].record->unit_count ? tamp_list_append(next, items[i].record, items[i].origin)
-                                         : tamp_list_append_units(next, &units[i], last - i, items[i].origin);
+                                         : tamp_list_append_units(next, units, last - i, items[i].origin);
     if (status) return status;
   }
   run->list = next;
@@ -129,42 +137,114 @@ TampStatus tamp_run_read(TampRun *run, const TampRecord *record, TampMessage *me
   return status;
 }
 
+/* A rewritten message of a file: its text is not kept either, but made again from the original where it is needed. */
+typedef struct Recipe {
+  TampSource source;
+  TampAllocator allocator;
+  const TampFormat *format;
+  const TampRecord *base;
+  const TampEdit *edits;
+  size_t count;
+} Recipe;
+
+static TampStatus cook(void *context, uint64_t offset, uint32_t length, uint8_t *to) {
+  const Recipe *recipe = context;
+  TampArena arena;
+  TampMessage message;
+  TampFault fault;
+  TampText json = {0};
+  (void)offset;
+  tamp_arena_init(&arena, recipe->allocator);
+  tamp_message_init(&message, &arena);
+  TampWriter writer = tamp_writer(&arena);
+  TampStatus status = tamp_record_read(recipe->format, recipe->base, &message, &fault);
+  message.piece = recipe->base->piece;
+  if (!status) status = recipe->format->edit(&message, recipe->edits, recipe->count, &arena, &writer);
+  if (!status) status = tamp_writer_finish(&writer, &json);
+  /* A file that changed meanwhile gives another text. */
+  if (!status && json.length != length) status = TAMP_BAD_COUNT;
+  if (!status) memcpy(to, json.bytes, length);
+  tamp_arena_free(&arena);
+  return status;
+}
+
+/* How to make a message again; `*recipe` is NULL where its text takes little more. */
+static TampStatus write_recipe(TampRun *run, const TampMessage *message, const TampEdit *edits, size_t count,
+                               size_t length, Recipe **recipe) {
+  size_t size = 2 * sizeof **recipe + count * sizeof *edits;
+  for (size_t i = 0; i < count; i++) size += edits[i].text.length;
+  *recipe = NULL;
+  if (!message->record || !message->record->source || size > length) return TAMP_OK;
+  Recipe *made = tamp_arena_alloc(run->arena, sizeof *made);
+  TampEdit *copies = tamp_arena_alloc(run->arena, count * sizeof *copies);
+  if (!made || !copies) return TAMP_NO_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    copies[i] = edits[i];
+    if (edits[i].text.length == 0) continue;
+    uint8_t *bytes = tamp_arena_alloc(run->arena, edits[i].text.length);
+    if (!bytes) return TAMP_NO_MEMORY;
+    memcpy(bytes, edits[i].text.bytes, edits[i].text.length);
+    copies[i].text.bytes = bytes;
+  }
+  *made = (Recipe){{cook, made}, run->arena->allocator, run->format, message->record, copies, count};
+  *recipe = made;
+  return TAMP_OK;
+}
+
 /* The record of a message this run wrote. Read like any other, so that what is planned on is what a reader of
  * the result will find. */
-static TampStatus make_record(TampRun *run, const TampPiece *piece, TampWriter *writer,
+static TampStatus make_record(TampRun *run, const TampPiece *piece, TampText json, const TampSource *later,
                               const TampRecord **record) {
-  TampText json;
-  TampStatus status = tamp_writer_finish(writer, &json);
-  if (status) return status;
-  uint8_t *bytes = tamp_arena_alloc(run->arena, json.length);
   TampRecord *made = tamp_arena_alloc(run->arena, sizeof *made);
-  if (!bytes || !made) return TAMP_NO_MEMORY;
-  memcpy(bytes, json.bytes, json.length);
+  if (!made) return TAMP_NO_MEMORY;
+  if (!later) {
+    uint8_t *bytes = tamp_arena_alloc(run->arena, json.length);
+    if (!bytes) return TAMP_NO_MEMORY;
+    memcpy(bytes, json.bytes, json.length);
+    json.bytes = bytes;
+  }
   TampMessage message;
   TampFault fault;
   tamp_message_init(&message, run->arena);
-  status = tamp_message_read(run->format, bytes, json.length, false, &message, &fault);
+  message.transient = later != NULL;
+  TampStatus status = tamp_message_read(run->format, json.bytes, json.length, false, &message, &fault);
   message.piece = *piece;
   if (!status) status = tamp_record_make(&message, run->atoms, run->arena, run->counter, made);
+  made->source = later;
   tamp_arena_drop(run->arena, message.parts);
+  tamp_arena_drop(run->arena, message.units);
   *record = made;
   return status;
 }
 
-TampStatus tamp_run_edit(TampRun *run, const TampMessage *message, const TampEdit *edits,
-                         size_t count, const TampRecord **record) {
+TampStatus tamp_run_edit_later(TampRun *run, const TampMessage *message, const TampEdit *edits, size_t count,
+                               const TampSource *later, const TampRecord **record) {
   TampWriter writer = tamp_writer(run->arena);
-  TampStatus status = run->format->edit(message, edits, count, run->arena, &writer);
-  if (!status) status = make_record(run, &message->piece, &writer, record);
+  TampText json = {0};
+  Recipe *recipe = NULL;
+  TampMark mark = tamp_arena_mark(run->scratch);
+  TampStatus status = run->format->edit(message, edits, count, run->scratch, &writer);
+  tamp_arena_reset(run->scratch, mark);
+  if (!status) status = tamp_writer_finish(&writer, &json);
+  if (!status && !later) status = write_recipe(run, message, edits, count, json.length, &recipe);
+  if (recipe) later = &recipe->source;
+  if (!status) status = make_record(run, &message->piece, json, later, record);
   tamp_arena_drop(run->arena, writer.bytes);
   return status;
 }
 
+TampStatus tamp_run_edit(TampRun *run, const TampMessage *message, const TampEdit *edits, size_t count,
+                         const TampRecord **record) {
+  return tamp_run_edit_later(run, message, edits, count, NULL, record);
+}
+
 TampStatus tamp_run_draft(TampRun *run, const TampDraft *draft, const TampRecord **record) {
   TampWriter writer = tamp_writer(run->arena);
+  TampText json = {0};
   run->format->draft(draft, &writer);
   static const TampPiece alone;
-  TampStatus status = make_record(run, &alone, &writer, record);
+  TampStatus status = tamp_writer_finish(&writer, &json);
+  if (!status) status = make_record(run, &alone, json, NULL, record);
   tamp_arena_drop(run->arena, writer.bytes);
   return status;
 }
@@ -274,7 +354,9 @@ TampStatus tamp_run_policy(TampRun *run, const TampPolicy *policy) {
   if (!run->forced && policy->when && !holds(run, policy->when)) {
     run->note = "its `when` does not hold";
   } else {
+    TampMark mark = tamp_arena_mark(run->scratch);
     status = policy->strategy->run(run, policy);
+    tamp_arena_reset(run->scratch, mark);
     if (status) return status;
   }
   if (run->quiet && run->changes == changes) {
@@ -304,7 +386,9 @@ static TampStatus close_with_repair(TampRun *run) {
   uint32_t rewritten = run->rewritten;
   TampStatus status = add_step(run, tamp_strategy_repair.name, &step);
   if (status) return status;
+  TampMark mark = tamp_arena_mark(run->scratch);
   status = tamp_repair(run, &tamp_repair_defaults);
+  tamp_arena_reset(run->scratch, mark);
   if (status) return status;
   if (run->changes == changes) {
     run->step_count = step;
@@ -320,10 +404,11 @@ static TampStatus close_with_repair(TampRun *run) {
 
 TampStatus tamp_run_all(TampRun *run, const TampPolicy *policy) {
   bool own_repair = closes_with_repair(policy);
-  const TampList *given = run->list;
+  const TampList *given = run->given = run->list;
   /* The history's own list: judging it changes only what this run reads. */
   tamp_list_judge((TampList *)run->list);
   TampStatus status = tamp_straighten(run);
+  tamp_arena_reset(run->scratch, (TampMark){0});
   if (status) return status;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
     uint32_t changes = run->changes;

@@ -62,7 +62,8 @@ typedef struct TampItem {
 } TampItem;
 
 typedef struct TampRun {
-  TampArena *arena; /* everything of the run */
+  TampArena *arena; /* everything of the run that lives on after a step */
+  TampArena *scratch; /* what a step needs while it is made */
   const TampFormat *format;
   TampAtoms *atoms; /* the history's; what the run adds is taken back at its end */
   const TampOptions *options;
@@ -70,6 +71,7 @@ typedef struct TampRun {
   const uint32_t *pins;       /* atoms, sorted */
   uint32_t pin_count;
   int64_t offset; /* total that budgets see = list->tokens + offset: reserved tokens, or usage */
+  const TampList *given;  /* the list the run began with: it stays as it is to the end */
   const TampList *list;   /* now */
   TampList *spare[2];     /* the lists that steps build in turn */
   const char **reasons;   /* by origin: why it went or was rewritten; NULL while it is as it was */
@@ -129,6 +131,11 @@ TampStatus tamp_run_read(TampRun *run, const TampRecord *record, TampMessage *me
 /* Makes the record a message would have after `edits`. */
 TampStatus tamp_run_edit(TampRun *run, const TampMessage *message, const TampEdit *edits,
                          size_t count, const TampRecord **record);
+
+/* The same where what it says can be made again: then its text is not kept, and `later` is asked for it as long as the
+ * run lasts. NULL: as tamp_run_edit. */
+TampStatus tamp_run_edit_later(TampRun *run, const TampMessage *message, const TampEdit *edits, size_t count,
+                               const TampSource *later, const TampRecord **record);
 
 /* Makes the record of a new message. */
 TampStatus tamp_run_draft(TampRun *run, const TampDraft *draft, const TampRecord **record);

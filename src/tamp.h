@@ -108,6 +108,9 @@ const TampPlanView *tamp_plan_view(const TampPlan *plan);
 /* What is asked; NULL when nothing is. Valid as long as the plan and, for its records, the history. */
 const TampQuestion *tamp_plan_question(const TampPlan *plan);
 
+/* The JSON of one of its messages that an earlier step made; empty for one of the input's. Valid as long as the plan. */
+TampText tamp_plan_question_text(const TampPlan *plan, uint32_t at);
+
 /* The steps and the reason as JSON: {"fits","reason","steps":[…]} of Report in api.d.ts. */
 TampStatus tamp_plan_report(TampPlan *plan, TampText *json);
 

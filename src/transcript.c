@@ -18,17 +18,43 @@ enum {
   LINE_DEAD = 1 << 0,   /* its owner no longer reads it */
   LINE_UNDONE = 1 << 1, /* nor this, but it has to stay */
   LINE_TWIN = 1 << 2,   /* `said` is what it copies */
+  LINE_TIED = 1 << 3,   /* there are facts about it */
+  LINE_TAIL = 1 << 4,   /* times the bytes of the line end */
 };
 
-/* A record of the file, in its order. */
+/* A record of the file, in its order. There are millions of them: 16 bytes. */
 typedef struct Line {
-  uint64_t offset;
-  uint64_t length; /* without its line end */
-  uint32_t message; /* index in the history, TAMP_NONE for a record that is none, or not alive */
-  uint32_t facts;   /* TAMP_NONE in formats without an envelope */
-  uint8_t tail;     /* bytes of the line end */
-  uint8_t flags;
+  uint32_t offset_low;
+  uint32_t length_low; /* without its line end */
+  uint32_t message;    /* index in the history, TAMP_NONE for a record that is none, or not alive */
+  uint16_t offset_high;
+  uint8_t length_high;
+  uint8_t flags;       /* LINE_*, and the bytes of the line end */
 } Line;
+
+/* Facts as they are kept: what nearly every record has, and the number of the rest. */
+typedef struct Tie {
+  uint32_t id;
+  uint32_t parent;
+  uint32_t parent_at;
+  uint32_t more; /* in `ties`, TAMP_NONE for nothing more */
+} Tie;
+
+typedef struct MoreTies {
+  uint32_t links[TAMP_LINKS - 1];
+  uint32_t link_at[TAMP_LINKS - 1];
+  uint32_t with[2];
+  uint32_t said;
+} MoreTies;
+
+/* A table that is never moved, so that nothing of it lies about twice. */
+typedef struct Table {
+  uint8_t **blocks;
+  size_t row_size;
+  uint32_t block_count, block_capacity;
+} Table;
+
+enum { BLOCK_ROWS = 1024 };
 
 /* A record that waits for the format to be known. */
 typedef struct Pending {
@@ -44,14 +70,14 @@ struct TampTranscript {
   TampHistory *history; /* NULL as long as the format is not known */
   const TampFormat *format;
   const TampFormat *wanted; /* what the caller says */
-  Line *lines;
-  Facts *facts;
+  Table lines;
+  Table ties; /* by line, in formats with an envelope */
+  Table more;
   TampUnreadable *unreadable;
   TampStatus first_failure; /* of the first unreadable line */
   Pending *pending;
   uint8_t *sample; /* bytes of those that wait */
-  uint32_t line_count, line_capacity;
-  uint32_t fact_count, fact_capacity;
+  uint32_t line_count, more_count;
   uint32_t unreadable_count, unreadable_capacity;
   uint32_t pending_count, pending_capacity;
   size_t sample_length;
@@ -63,7 +89,7 @@ struct TampTranscript {
   bool counted;        /* tokens are estimated */
   bool sidechain;      /* of the first message */
   bool begun;          /* there was one */
-  bool settled;        /* dead messages were taken out */
+  bool settled;        /* the file has ended */
   bool any_dead;
   bool system_beside; /* the list's object has a `system` */
   bool unknown;       /* the format cannot be told */
@@ -81,6 +107,9 @@ TampStatus tamp_transcript_new(TampAllocator allocator, const TampFormat *format
   TampTranscript *made = allocator.resize(allocator.context, NULL, sizeof *made);
   if (!made) return TAMP_NO_MEMORY;
   *made = (TampTranscript){.source = source, .wanted = format, .counted = counted};
+  made->lines.row_size = sizeof(Line);
+  made->ties.row_size = sizeof(Tie);
+  made->more.row_size = sizeof(MoreTies);
   tamp_arena_init(&made->arena, allocator);
   tamp_arena_init(&made->scratch, allocator);
   TampSplitSink sink = {on_begin, on_record, on_member, made};
@@ -102,6 +131,71 @@ void tamp_transcript_free(TampTranscript *transcript) {
 
 static TampStatus grow(TampTranscript *t, void **items, uint32_t *capacity, size_t needed, size_t size) {
   return tamp_arena_grow(&t->arena, items, capacity, needed, size);
+}
+
+static void *row(const Table *table, uint32_t index) {
+  return table->blocks[index / BLOCK_ROWS] + index % BLOCK_ROWS * table->row_size;
+}
+
+/* Makes sure that there is a row `index`, one behind the last at most. */
+static TampStatus reach(TampTranscript *t, Table *table, uint32_t index) {
+  if (index / BLOCK_ROWS < table->block_count) return TAMP_OK;
+  TampStatus status = grow(t, (void **)&table->blocks, &table->block_capacity, (size_t)table->block_count + 1,
+                           sizeof *table->blocks);
+  if (status) return status;
+  uint8_t *block = tamp_arena_alloc(&t->arena, BLOCK_ROWS * table->row_size);
+  if (!block) return TAMP_NO_MEMORY;
+  table->blocks[table->block_count++] = block;
+  return TAMP_OK;
+}
+
+static Line *line_at(const TampTranscript *t, uint32_t index) {
+  return row(&t->lines, index);
+}
+
+static uint64_t offset_of(const Line *line) {
+  return (uint64_t)line->offset_high << 32 | line->offset_low;
+}
+
+static uint64_t length_of(const Line *line) {
+  return (uint64_t)line->length_high << 32 | line->length_low;
+}
+
+static uint32_t tail_of(const Line *line) {
+  return line->flags / LINE_TAIL;
+}
+
+/* What is known of a line's ties, in `facts`; NULL when nothing is. */
+static const Facts *facts_of(const TampTranscript *t, uint32_t index, Facts *facts) {
+  if (!(line_at(t, index)->flags & LINE_TIED)) return NULL;
+  static const MoreTies none = {{TAMP_NONE, TAMP_NONE}, {0}, {TAMP_NONE, TAMP_NONE}, 0};
+  const Tie *tie = row(&t->ties, index);
+  const MoreTies *more = tie->more == TAMP_NONE ? &none : row(&t->more, tie->more);
+  *facts = (Facts){
+      .id = tie->id,
+      .links = {tie->parent, more->links[0], more->links[1]},
+      .link_at = {tie->parent_at, more->link_at[0], more->link_at[1]},
+      .with = {more->with[0], more->with[1]},
+      .said = more->said,
+  };
+  return facts;
+}
+
+static TampStatus put_facts(TampTranscript *t, uint32_t index, const Facts *facts) {
+  bool more = facts->links[1] != TAMP_NONE || facts->links[2] != TAMP_NONE || facts->with[0] != TAMP_NONE ||
+              facts->with[1] != TAMP_NONE || facts->said;
+  TampStatus status = more ? reach(t, &t->more, t->more_count) : TAMP_OK;
+  if (status) return status;
+  *(Tie *)row(&t->ties, index) =
+      (Tie){facts->id, facts->links[0], facts->link_at[0], more ? t->more_count : TAMP_NONE};
+  if (!more) return TAMP_OK;
+  *(MoreTies *)row(&t->more, t->more_count++) = (MoreTies){
+      .links = {facts->links[1], facts->links[2]},
+      .link_at = {facts->link_at[1], facts->link_at[2]},
+      .with = {facts->with[0], facts->with[1]},
+      .said = facts->said,
+  };
+  return TAMP_OK;
 }
 
 static TampStatus add_unreadable(TampTranscript *t, const TampSplitRecord *record, TampStatus why) {
@@ -144,7 +238,7 @@ static TampStatus hash_of(TampTranscript *t, const TampMessage *message, TampVal
 static void undo_turns(TampTranscript *t, uint32_t end, uint64_t turns) {
   bool in_run = false;
   for (uint32_t i = end; i-- > 0 && turns > 0;) {
-    Line *line = &t->lines[i];
+    Line *line = line_at(t, i);
     if (line->message == TAMP_NONE || (line->flags & (LINE_DEAD | LINE_UNDONE))) continue;
     uint8_t role = tamp_history_record(t->history, line->message)->role;
     /* A turn begins with the first of a run of user messages. */
@@ -181,8 +275,9 @@ static bool is_preserved(const TampTranscript *t, uint32_t id) {
 static void end_all(TampTranscript *t, uint32_t end, bool keep_users) {
   bool inside = false;
   for (uint32_t i = 0; i < end; i++) {
-    Line *line = &t->lines[i];
-    const Facts *facts = line->facts == TAMP_NONE ? NULL : &t->facts[line->facts];
+    Line *line = line_at(t, i);
+    Facts known;
+    const Facts *facts = facts_of(t, i, &known);
     bool message = line->message != TAMP_NONE;
     if (!facts || (!message && facts->id == TAMP_NONE)) continue;
     if (facts->id != TAMP_NONE && facts->id == t->head) inside = t->tail != TAMP_NONE;
@@ -200,9 +295,7 @@ static void end_all(TampTranscript *t, uint32_t end, bool keep_users) {
 }
 
 static TampStatus add_facts(TampTranscript *t, const TampMessage *message, const TampEnvelope *envelope, Line *line) {
-  TampStatus status =
-      grow(t, (void **)&t->facts, &t->fact_capacity, (size_t)t->fact_count + 1, sizeof *t->facts);
-  if (status) return status;
+  TampStatus status = TAMP_OK;
   Facts facts = {.id = TAMP_NONE};
   if (line->message != TAMP_NONE) {
     facts.id = tamp_history_record(t->history, line->message)->id;
@@ -222,9 +315,8 @@ static TampStatus add_facts(TampTranscript *t, const TampMessage *message, const
   bool twin = envelope->twin.type == TAMP_JSON_STRING;
   if (!status) status = hash_of(t, message, twin ? envelope->twin : envelope->twin_of, &facts.said);
   if (twin) line->flags |= LINE_TWIN;
-  line->facts = t->fact_count;
-  if (!status) t->facts[t->fact_count++] = facts;
-  return status;
+  line->flags |= LINE_TIED;
+  return status ? status : put_facts(t, t->line_count, &facts);
 }
 
 static TampStatus read_again(TampTranscript *t, TampSplitRecord *record, uint8_t **buffer) {
@@ -237,14 +329,17 @@ static TampStatus read_again(TampTranscript *t, TampSplitRecord *record, uint8_t
 }
 
 static TampStatus add_record(TampTranscript *t, TampSplitRecord *record) {
-  TampStatus status =
-      grow(t, (void **)&t->lines, &t->line_capacity, (size_t)t->line_count + 1, sizeof *t->lines);
+  if (record->offset >> 48 || record->length >> 40) return TAMP_TOO_LARGE;
+  TampStatus status = t->line_count == TAMP_NONE ? TAMP_TOO_LARGE : reach(t, &t->lines, t->line_count);
+  /* Rows are added in their order, whether there is something to say or not. */
+  if (!status && t->format->envelope) status = reach(t, &t->ties, t->line_count);
   if (status) return status;
-  Line line = {.offset = record->offset,
-               .length = record->length,
+  Line line = {.offset_low = (uint32_t)record->offset,
+               .offset_high = (uint16_t)(record->offset >> 32),
+               .length_low = (uint32_t)record->length,
+               .length_high = (uint8_t)(record->length >> 32),
                .message = TAMP_NONE,
-               .facts = TAMP_NONE,
-               .tail = (uint8_t)record->tail};
+               .flags = (uint8_t)(record->tail * LINE_TAIL)};
   uint8_t *buffer = NULL;
   record->fault = (TampFault){0};
   if (!record->bytes) status = read_again(t, record, &buffer);
@@ -278,7 +373,7 @@ static TampStatus add_record(TampTranscript *t, TampSplitRecord *record) {
   tamp_arena_drop(&t->arena, buffer);
   if (status) return status;
   uint32_t at = t->line_count++;
-  t->lines[at] = line;
+  *line_at(t, at) = line;
   if (envelope.ends == TAMP_ENDS_TURNS) undo_turns(t, at, envelope.turns);
   if (envelope.ends == TAMP_ENDS_ALL || envelope.ends == TAMP_ENDS_ANSWERS) {
     end_all(t, at, envelope.ends == TAMP_ENDS_ANSWERS);
@@ -364,7 +459,7 @@ static TampStatus on_begin(void *context, TampContainer container, const char *p
   tamp_history_free(t->history);
   t->history = NULL;
   t->format = NULL;
-  t->line_count = t->fact_count = t->unreadable_count = t->pending_count = t->preserved_count = 0;
+  t->line_count = t->more_count = t->unreadable_count = t->pending_count = t->preserved_count = 0;
   t->sample_length = 0;
   t->head = t->tail = TAMP_NONE;
   t->begun = t->sidechain = t->any_dead = t->unknown = false;
@@ -405,14 +500,13 @@ TampStatus tamp_transcript_feed(TampTranscript *transcript, const uint8_t *bytes
 
 /* Messages that are not alive leave the history. */
 static TampStatus settle(TampTranscript *t) {
-  if (t->settled || !t->any_dead) return TAMP_OK;
-  t->settled = true;
+  if (!t->any_dead) return tamp_history_settle(t->history, NULL);
   uint32_t count = tamp_history_length(t->history), kept = 0;
-  uint8_t *dead = tamp_arena_alloc(&t->arena, count);
+  uint8_t *dead = tamp_arena_alloc(&t->scratch, count);
   if (!dead) return TAMP_NO_MEMORY;
   memset(dead, 0, count);
   for (uint32_t i = 0; i < t->line_count; i++) {
-    Line *line = &t->lines[i];
+    Line *line = line_at(t, i);
     if (line->message == TAMP_NONE) continue;
     if (line->flags & (LINE_DEAD | LINE_UNDONE)) {
       dead[line->message] = 1;
@@ -421,7 +515,7 @@ static TampStatus settle(TampTranscript *t) {
       line->message = kept++;
     }
   }
-  return tamp_history_remove(t->history, dead);
+  return tamp_history_settle(t->history, dead);
 }
 
 TampStatus tamp_transcript_finish(TampTranscript *t) {
@@ -440,14 +534,15 @@ TampStatus tamp_transcript_finish(TampTranscript *t) {
   t->sample = NULL;
   t->pending = NULL;
   t->sample_capacity = t->pending_capacity = 0;
-  if (status || !t->history) return status;
+  if (status || !t->history || t->settled) return status;
+  t->settled = true;
   if (t->line_count > 0 && t->unreadable_count == t->line_count) {
     /* Not one line is a record: this is no transcript. */
     const TampUnreadable *first = &t->unreadable[0];
     t->splitter.fault = (TampSplitFault){first->offset, first->line, first->reason};
     return t->splitter.status = t->first_failure;
   }
-  return settle(t);
+  return t->splitter.status = settle(t);
 }
 
 const TampSplitFault *tamp_transcript_fault(const TampTranscript *t, uint32_t *index) {
@@ -523,25 +618,24 @@ static TampStatus put_file(Write *w, uint64_t from, uint64_t to) {
   return status;
 }
 
-static const Facts *facts_of(const Write *w, uint32_t line) {
-  uint32_t facts = w->t->lines[line].facts;
-  return facts == TAMP_NONE ? NULL : &w->t->facts[facts];
+/* Of a line that has an id. */
+static uint32_t parent_of(const TampTranscript *t, uint32_t line) {
+  return ((const Tie *)row(&t->ties, line))->parent;
 }
 
 /* What a record that names `atom` has to name instead: itself when that stays, the nearest before it that stays,
  * or nothing. Every path is walked once: all of it then leads straight to its end. */
 static bool resolve(const Write *w, uint32_t atom, TampText *id) {
-  const Line *lines = w->t->lines;
   uint32_t end = atom;
   for (uint32_t steps = 0; end < w->atom_count; steps++) {
     uint32_t line = w->by_id[end];
     if (line == TAMP_NONE || !w->gone[line]) break;
     bool round = steps > w->t->line_count; /* they name each other */
-    end = round ? TAMP_NONE : w->onward[end] != TAMP_NONE ? w->onward[end] : w->t->facts[lines[line].facts].links[0];
+    end = round ? TAMP_NONE : w->onward[end] != TAMP_NONE ? w->onward[end] : parent_of(w->t, line);
     if (end == TAMP_NONE) end = w->atom_count;
   }
   while (atom != end && atom < w->atom_count && w->onward[atom] != end) {
-    uint32_t next = w->onward[atom] != TAMP_NONE ? w->onward[atom] : w->t->facts[lines[w->by_id[atom]].facts].links[0];
+    uint32_t next = w->onward[atom] != TAMP_NONE ? w->onward[atom] : parent_of(w->t, w->by_id[atom]);
     w->onward[atom] = end;
     atom = next;
   }
@@ -570,20 +664,22 @@ static TampStatus quoted(Write *w, bool found, TampText id, TampText *json) {
 
 /* A record as it is but for the links that have to be mended. */
 static TampStatus put_line(Write *w, uint32_t at) {
-  const Line *line = &w->t->lines[at];
-  const Facts *facts = facts_of(w, at);
-  uint64_t from = line->offset;
+  const Line *line = line_at(w->t, at);
+  Facts known;
+  const Facts *facts = facts_of(w->t, at, &known);
+  const uint64_t offset = offset_of(line);
+  uint64_t from = offset;
   TampStatus status = TAMP_OK;
   for (int done = 0; facts && !status && done < TAMP_LINKS; done++) {
     /* In the order of the text. */
     int next = -1;
     for (int i = 0; i < TAMP_LINKS; i++) {
-      if (facts->links[i] == TAMP_NONE || line->offset + facts->link_at[i] < from) continue;
+      if (facts->links[i] == TAMP_NONE || offset + facts->link_at[i] < from) continue;
       if (next < 0 || facts->link_at[i] < facts->link_at[next]) next = i;
     }
     if (next < 0) break;
     TampText old = tamp_atoms_text(&w->t->history->atoms, facts->links[next]), id = {0}, json;
-    uint64_t start = line->offset + facts->link_at[next];
+    uint64_t start = offset + facts->link_at[next];
     bool found = mend(w, facts, next, &id);
     if (!found || id.length != old.length || memcmp(id.bytes, old.bytes, id.length) != 0) {
       status = quoted(w, found, id, &json);
@@ -594,12 +690,13 @@ static TampStatus put_line(Write *w, uint32_t at) {
     }
     from = start + old.length + 2;
   }
-  return status ? status : put_file(w, from, line->offset + line->length);
+  return status ? status : put_file(w, from, offset + length_of(line));
 }
 
 /* A rewritten record, whose links stand elsewhere than they did. */
 static TampStatus put_rewritten(Write *w, uint32_t at, TampText text) {
-  const Facts *facts = facts_of(w, at);
+  Facts known;
+  const Facts *facts = facts_of(w->t, at, &known);
   if (!facts || !w->t->format->parent.length) return put_bytes(w, text);
   TampFault fault;
   TampEnvelope envelope = {0};
@@ -626,7 +723,7 @@ static TampStatus put_added(Write *w, uint32_t neighbour, TampText text) {
   size_t count = 0;
   TampFault fault;
   TampWriter writer = tamp_writer(w->arena);
-  const TampRecord *record = tamp_history_record(w->t->history, w->t->lines[neighbour].message);
+  const TampRecord *record = tamp_history_record(w->t->history, line_at(w->t, neighbour)->message);
   TampStatus status = tamp_record_read(format, record, &w->message, &fault);
   if (status) return status;
   while (count < MOST && format->inherited[count].length > 0) count++;
@@ -659,7 +756,8 @@ static TampStatus put_added(Write *w, uint32_t neighbour, TampText text) {
   TampText id = {0};
   if (!status) status = tamp_value_text(w->message.text, w->message.id, w->arena, &id);
   if (status || id.length == 0) return status;
-  const Facts *facts = w->before == TAMP_NONE ? NULL : facts_of(w, w->before);
+  Facts known;
+  const Facts *facts = w->before == TAMP_NONE ? NULL : facts_of(w->t, w->before, &known);
   if (facts && facts->id != TAMP_NONE) w->instead[facts->id] = id;
   if (!facts) w->root = id;
   w->before_id = id;
@@ -668,7 +766,7 @@ static TampStatus put_added(Write *w, uint32_t neighbour, TampText text) {
 
 static TampText line_end(const Write *w) {
   const TampTranscript *t = w->t;
-  return t->line_count > 0 && t->lines[0].tail == 2 ? TAMP_TEXT("\r\n") : TAMP_TEXT("\n");
+  return t->line_count > 0 && tail_of(line_at(t, 0)) == 2 ? TAMP_TEXT("\r\n") : TAMP_TEXT("\n");
 }
 
 static bool is_list(const Write *w) {
@@ -676,7 +774,8 @@ static bool is_list(const Write *w) {
 }
 
 static uint64_t end_of(const TampTranscript *t, uint32_t line) {
-  return t->lines[line].offset + t->lines[line].length + t->lines[line].tail;
+  const Line *at = line_at(t, line);
+  return offset_of(at) + length_of(at) + tail_of(at);
 }
 
 /* What stands before a record: in a list its comma, a line's end before it where that is missing. */
@@ -690,27 +789,27 @@ static TampStatus put_separator(Write *w, uint32_t line) {
   if (w->placed++ == 0) return TAMP_OK;
   uint32_t like = line == TAMP_NONE || line == 0 ? w->usual : line;
   if (like == TAMP_NONE) return put_bytes(w, TAMP_TEXT(","));
-  return put_file(w, end_of(t, like - 1), t->lines[like].offset);
+  return put_file(w, end_of(t, like - 1), offset_of(line_at(t, like)));
 }
 
 /* The blank lines behind a line, which stay where they are. */
 static TampStatus put_gap(Write *w, uint32_t line) {
   const TampTranscript *t = w->t;
   if (is_list(w)) return TAMP_OK;
-  uint64_t to = line + 1 < t->line_count ? t->lines[line + 1].offset : t->splitter.offset;
+  uint64_t to = line + 1 < t->line_count ? offset_of(line_at(t, line + 1)) : t->splitter.offset;
   return put_file(w, end_of(t, line), to);
 }
 
 /* A record of the file, as it is or rewritten. */
 static TampStatus put_record(Write *w, uint32_t at, const TampPlanText *text) {
-  const Line *line = &w->t->lines[at];
+  const Line *line = line_at(w->t, at);
   TampStatus status = put_separator(w, at);
   if (!status && text) status = put_rewritten(w, at, (TampText){text->bytes, text->length});
   if (!status && !text) status = put_line(w, at);
   if (status || is_list(w)) return status;
-  w->open = line->tail == 0;
-  uint64_t end = line->offset + line->length;
-  return put_file(w, end, end + line->tail);
+  w->open = tail_of(line) == 0;
+  uint64_t end = offset_of(line) + length_of(line);
+  return put_file(w, end, end + tail_of(line));
 }
 
 static TampStatus put_new(Write *w, uint32_t neighbour, const TampPlanText *text) {
@@ -724,7 +823,7 @@ static TampStatus put_new(Write *w, uint32_t neighbour, const TampPlanText *text
 static TampStatus pass_lines(Write *w, uint32_t *at, uint32_t to) {
   TampStatus status = TAMP_OK;
   for (; !status && *at < to; (*at)++) {
-    const Line *line = &w->t->lines[*at];
+    const Line *line = line_at(w->t, *at);
     if (line->message == TAMP_NONE && !w->gone[*at]) status = put_record(w, *at, NULL);
     if (!status) status = put_gap(w, *at);
   }
@@ -764,7 +863,7 @@ static TampStatus put_all(Write *w) {
     uint32_t origin = origin_at(view, i);
     least[i] = origin < least[i + 1] ? origin : least[i + 1];
   }
-  TampStatus status = put_file(w, 0, t->lines[0].offset);
+  TampStatus status = put_file(w, 0, offset_of(line_at(t, 0)));
   for (uint32_t i = 0; !status && i < view->count; i++) {
     const TampPlanText *text = text_at(view, i);
     uint32_t origin = origin_at(view, i);
@@ -780,7 +879,8 @@ static TampStatus put_all(Write *w) {
       at = line + 1;
       status = put_gap(w, line);
     }
-    const Facts *facts = facts_of(w, line);
+    Facts known;
+    const Facts *facts = facts_of(t, line, &known);
     w->before = line;
     if (facts && facts->id != TAMP_NONE) w->before_id = tamp_atoms_text(&t->history->atoms, facts->id);
   }
@@ -822,12 +922,13 @@ static TampStatus mark_ids(Write *w) {
 /* The message near a display copy that says the same. */
 static uint32_t find_original(const Write *w, uint32_t at) {
   const TampTranscript *t = w->t;
-  uint32_t said = facts_of(w, at)->said;
+  Facts known;
+  uint32_t said = facts_of(t, at, &known)->said;
   for (uint32_t reach = 1; reach <= TWIN_REACH; reach++) {
     uint32_t near[2] = {at >= reach ? at - reach : TAMP_NONE, at + reach < t->line_count ? at + reach : TAMP_NONE};
     for (int i = 0; i < 2; i++) {
-      if (near[i] == TAMP_NONE || t->lines[near[i]].message == TAMP_NONE) continue;
-      if (facts_of(w, near[i])->said == said) return near[i];
+      if (near[i] == TAMP_NONE || line_at(t, near[i])->message == TAMP_NONE) continue;
+      if (facts_of(t, near[i], &known)->said == said) return near[i];
     }
   }
   return TAMP_NONE;
@@ -841,15 +942,16 @@ static bool goes_with(const Write *w, uint32_t atom) {
 static TampStatus judge_lines(Write *w, bool drop_dead) {
   const TampTranscript *t = w->t;
   for (uint32_t i = 0; i < t->line_count; i++) {
-    const Line *line = &t->lines[i];
+    const Line *line = line_at(t, i);
     if (line->message != TAMP_NONE) w->gone[i] = w->order[line->message] == TAMP_NONE;
     if (line->flags & LINE_DEAD) w->gone[i] = drop_dead;
   }
   if (!t->format->envelope) return TAMP_OK;
   TampStatus status = mark_ids(w);
   for (uint32_t i = 0; !status && i < t->line_count; i++) {
-    const Line *line = &t->lines[i];
-    const Facts *facts = facts_of(w, i);
+    const Line *line = line_at(t, i);
+    Facts known;
+    const Facts *facts = facts_of(t, i, &known);
     if (!facts) continue;
     if (facts->id != TAMP_NONE) w->by_id[facts->id] = i;
     if (line->message != TAMP_NONE || (line->flags & (LINE_DEAD | LINE_UNDONE))) continue;
@@ -898,7 +1000,7 @@ TampStatus tamp_transcript_write(TampTranscript *t, const TampPlan *plan, bool d
     if (origin != TAMP_NONE) w.order[origin] = i;
   }
   for (uint32_t i = 0; i < t->line_count; i++) {
-    if (t->lines[i].message != TAMP_NONE) w.line_of[t->lines[i].message] = i;
+    if (line_at(t, i)->message != TAMP_NONE) w.line_of[line_at(t, i)->message] = i;
   }
   TampStatus status = judge_lines(&w, drop_dead);
   if (!status) status = t->line_count > 0 ? put_all(&w) : put_file(&w, 0, t->splitter.offset);

@@ -585,11 +585,9 @@ TampStatus export_plan_question_message(uint32_t handle, uint32_t history_handle
   const TampHistory *history = history_of(history_handle);
   const TampQuestion *question = plan ? tamp_plan_question(plan) : NULL;
   if (!question || !history || at >= question->count) return TAMP_BAD_HANDLE;
-  uint32_t origin = question->origins[at];
-  const TampRecord *record = question->records[at];
-  bool same = origin < history->count && history->slots[origin].record == record;
-  out[0] = same ? origin : TAMP_NONE;
-  out_text(1, (TampText){record->bytes, record->length});
+  TampText json = tamp_plan_question_text(plan, at);
+  out[0] = json.length == 0 ? question->origins[at] : TAMP_NONE;
+  out_text(1, json);
   return TAMP_OK;
 }
 
@@ -682,19 +680,23 @@ EXPORT(tamp_transcript_ids) TampStatus export_transcript_ids(uint32_t handle, ui
   Holder *holder;
   TampStatus status = new_holder(TEXT, &text, &holder);
   if (status) return status;
-  TampWriter writer = tamp_writer(&holder->arena);
-  TampText ids = {0};
+  /* Its room is asked for once: grown, there would be two of it. */
   uint32_t *lengths = tamp_arena_alloc(&holder->arena, view->input_count * sizeof *lengths);
+  size_t size = 0;
   for (uint32_t i = 0; lengths && i < view->input_count; i++) {
     uint32_t id = view->reasons[i] ? tamp_history_record(history, i)->id : TAMP_NONE;
-    TampText name = tamp_atoms_text(&history->atoms, id);
-    lengths[i] = (uint32_t)name.length;
-    tamp_writer_raw(&writer, name);
+    lengths[i] = (uint32_t)tamp_atoms_text(&history->atoms, id).length;
+    size += lengths[i];
   }
-  status = lengths ? tamp_writer_finish(&writer, &ids) : TAMP_NO_MEMORY;
-  if (status) {
+  uint8_t *bytes = lengths ? tamp_arena_alloc(&holder->arena, size) : NULL;
+  if (!bytes) {
     release(find(text, TEXT));
-    return status;
+    return TAMP_NO_MEMORY;
+  }
+  TampText ids = {bytes, size};
+  for (uint32_t i = 0; i < view->input_count; i++) {
+    if (lengths[i] > 0) memcpy(bytes, tamp_atoms_text(&history->atoms, tamp_history_record(history, i)->id).bytes, lengths[i]);
+    bytes += lengths[i];
   }
   out[0] = text;
   out_text(1, ids);

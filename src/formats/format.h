@@ -106,6 +106,7 @@ typedef struct TampMessage {
   bool items;       /* a call that stands alone, but may have been made together with those next to it (Codex) */
   bool transient;   /* the text does not stay: what is kept of it is copied */
   TampJumps jumps;  /* of its text; without capacity nothing is noted */
+  const struct TampRecord *record; /* whose message it is, when it was read again; else NULL */
   uint8_t *buffer;  /* an array of `arena`: the text when it had to be asked for */
   uint32_t buffer_capacity;
 } TampMessage;

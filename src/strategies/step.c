@@ -4,7 +4,7 @@
 #include "strategy.h"
 
 void *tamp_step_alloc(TampStep *step, size_t size) {
-  void *piece = tamp_arena_alloc(step->run->arena, size);
+  void *piece = tamp_arena_alloc(step->run->scratch, size);
   if (piece) memset(piece, 0, size);
   return piece;
 }
@@ -124,7 +124,7 @@ TampStatus tamp_step_commit(TampStep *step) {
   if (!step->changed) return TAMP_OK;
   TampRun *run = step->run;
   const TampList *list = step->list;
-  TampItem *items = tamp_arena_alloc(run->arena, ((size_t)list->count + 1) * sizeof *items);
+  TampItem *items = tamp_arena_alloc(run->scratch, ((size_t)list->count + 1) * sizeof *items);
   if (!items) return TAMP_NO_MEMORY;
   uint32_t count = 0, head = TAMP_NONE;
   for (uint32_t i = 0; i <= list->count; i++) {

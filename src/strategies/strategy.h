@@ -39,7 +39,7 @@ struct TampStrategy {
 const TampStrategy *tamp_strategy_named(const char *name); /* NULL when unknown */
 const TampStrategy *tamp_strategy_at(size_t index);        /* NULL behind the last */
 
-/* One step: marks on the run's list. Pieces live in the run's arena. */
+/* One step: marks on the run's list. Pieces live in the run's scratch. */
 typedef struct TampStep {
   TampRun *run;
   const TampList *list;
@@ -99,7 +99,7 @@ TampStatus tamp_step_commit(TampStep *step);
  * (a byte a group, zeroed by the caller) the newest `keep` of them. */
 void tamp_step_keep_tool_groups(const TampStep *step, uint64_t keep, uint8_t *kept);
 
-/* A piece of the run's arena, zeroed; NULL on TAMP_NO_MEMORY. */
+/* A piece that lives until the policy's step is over, zeroed; NULL on TAMP_NO_MEMORY. */
 void *tamp_step_alloc(TampStep *step, size_t size);
 
 /* What a sliding window with these keeps would remove: shared by sliding-window, summarize and digest. */

@@ -228,8 +228,8 @@ static TampStatus run_summarize(TampRun *run, const TampPolicy *policy) {
       .has_previous = cover.has_previous,
       .previous = cover.previous,
       .text = tamp_writer(run->arena),
-      .origins = tamp_step_alloc(&cover.step, cover.count * sizeof *asking.origins),
-      .records = tamp_step_alloc(&cover.step, cover.count * sizeof *asking.records),
+      .origins = tamp_arena_alloc(run->arena, cover.count * sizeof *asking.origins),
+      .records = tamp_arena_alloc(run->arena, cover.count * sizeof *asking.records),
   };
   if (!asking.origins || !asking.records) return TAMP_NO_MEMORY;
   status = ask_all(&asking);

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "../text.h"
 #include "strategy.h"
 
@@ -25,6 +27,7 @@ typedef struct Collapse {
   TampMessage call;   /* the message with the calls */
   TampMessage result; /* the result that was read last */
   TampWriter bracket; /* "[Tool results: ...]" */
+  TampArena texts;    /* of the group's messages, decoded */
 } Collapse;
 
 /* The texts of a result, its parts on lines of their own; of a failed one without any, its error text. */
@@ -143,21 +146,71 @@ static TampStatus write_content(Collapse *collapse, TampWriter *content) {
   return status ? status : content->status;
 }
 
+/* What is left to say of a group, in `content`; the call's message was read. */
+static TampStatus write_group(Collapse *collapse, uint32_t group, uint64_t max_chars, TampWriter *content,
+                              TampText *text) {
+  TampStatus status = write_bracket(collapse, group, max_chars);
+  if (!status) status = tamp_step_read(collapse->step, collapse->step->list->groups[group].anchor, &collapse->call);
+  if (!status) status = write_content(collapse, content);
+  return status ? status : tamp_writer_finish(content, text);
+}
+
+/* Of a file the messages can be read again, and a group be collapsed again, so its text need not be kept: it would be
+ * nearly all of the file at once, of which most goes in the next step. */
+typedef struct Later {
+  TampSource source;
+  TampRun *run;
+  uint64_t max_chars;
+  uint32_t group;
+} Later;
+
+static TampStatus collapse_again(void *context, uint64_t offset, uint32_t length, uint8_t *to) {
+  const Later *later = context;
+  TampRun *run = later->run;
+  TampStep step = {.run = run, .list = run->given};
+  Collapse collapse = {.step = &step};
+  TampText text = {0}, json = {0};
+  (void)offset;
+  tamp_arena_init(&collapse.texts, run->arena->allocator);
+  tamp_message_init(&collapse.call, &collapse.texts);
+  tamp_message_init(&collapse.result, &collapse.texts);
+  collapse.bracket = tamp_writer(&collapse.texts);
+  TampWriter content = tamp_writer(&collapse.texts), writer = tamp_writer(&collapse.texts);
+  TampStatus status = write_group(&collapse, later->group, later->max_chars, &content, &text);
+  TampEdit edit = {.kind = TAMP_EDIT_COLLAPSE, .part = TAMP_NONE, .text = text};
+  if (!status) status = run->format->edit(&collapse.call, &edit, 1, &collapse.texts, &writer);
+  if (!status) status = tamp_writer_finish(&writer, &json);
+  if (!status && json.length != length) status = TAMP_BAD_COUNT;
+  if (!status) memcpy(to, json.bytes, length);
+  tamp_arena_free(&collapse.texts);
+  return status;
+}
+
+/* NULL where a text has to be kept. */
+static TampStatus make_later(const Collapse *collapse, uint32_t group, uint64_t max_chars, const TampSource **source) {
+  TampRun *run = collapse->step->run;
+  *source = NULL;
+  if (collapse->step->list != run->given || !collapse->call.record->source) return TAMP_OK;
+  Later *later = tamp_arena_alloc(run->arena, sizeof *later);
+  if (!later) return TAMP_NO_MEMORY;
+  *later = (Later){{collapse_again, later}, run, max_chars, group};
+  *source = &later->source;
+  return TAMP_OK;
+}
+
 static TampStatus collapse_group(Collapse *collapse, uint32_t group, uint64_t max_chars) {
   TampStep *step = collapse->step;
   const TampList *list = step->list;
   uint32_t anchor = list->groups[group].anchor;
-  TampStatus status = write_bracket(collapse, group, max_chars);
-  if (!status) status = tamp_step_read(step, anchor, &collapse->call);
-  if (status) return status;
   TampWriter content = tamp_writer(step->run->arena);
-  status = write_content(collapse, &content);
   TampText text = {0};
-  if (!status) status = tamp_writer_finish(&content, &text);
+  const TampSource *later = NULL;
+  TampStatus status = write_group(collapse, group, max_chars, &content, &text);
+  if (!status) status = make_later(collapse, group, max_chars, &later);
   if (status) return status;
   TampEdit edit = {.kind = TAMP_EDIT_COLLAPSE, .part = TAMP_NONE, .text = text};
   const TampRecord *record;
-  status = tamp_step_edit(step, &collapse->call, &edit, 1, &record);
+  status = tamp_run_edit_later(step->run, &collapse->call, &edit, 1, later, &record);
   tamp_arena_drop(step->run->arena, content.bytes);
   if (status) return status;
   /* A rewrite that saves nothing is not done. */
@@ -184,12 +237,16 @@ TampStatus tamp_collapse_tool_results(TampRun *run, const TampToolResultsOptions
   if (!kept) return TAMP_NO_MEMORY;
   tamp_step_keep_tool_groups(&step, options->keep_last_tool_call_groups, kept);
   Collapse collapse = {.step = &step, .bracket = tamp_writer(run->arena)};
-  tamp_message_init(&collapse.call, run->arena);
-  tamp_message_init(&collapse.result, run->arena);
+  tamp_arena_init(&collapse.texts, run->arena->allocator);
+  tamp_message_init(&collapse.call, &collapse.texts);
+  tamp_message_init(&collapse.result, &collapse.texts);
   for (uint32_t i = 0; i < list->group_count && !status; i++) {
     if (list->groups[i].kind != TAMP_GROUP_TOOL || kept[i] || tamp_step_protected(&step, i)) continue;
     status = collapse_group(&collapse, i, options->max_chars);
+    tamp_arena_reset(&collapse.texts, (TampMark){0});
   }
+  tamp_arena_free(&collapse.texts);
+  tamp_arena_drop(run->arena, collapse.bracket.bytes);
   if (status) return status;
   if (!step.changed) tamp_run_note(run, "no older tool group that would become shorter");
   return tamp_step_commit(&step);
