@@ -11,15 +11,21 @@
 
 typedef struct TampAtom {
   const uint8_t *bytes;
-  uint32_t length;
-  uint64_t hash;
+  uint32_t length; /* TAMP_ATOM_UUID: `bytes` are the 16 of a UUID, which are spelled as 36 */
+  uint32_t hash;
 } TampAtom;
+
+#define TAMP_ATOM_UUID UINT32_MAX
+
+/* Room for a text that is not kept as it is spelled. */
+enum { TAMP_ATOM_ROOM = 36 };
 
 typedef struct TampAtoms {
   TampArena *arena;
-  TampAtom *items;
+  TampAtom **blocks; /* of 64: files have millions, and a table that is moved lies about twice */
   uint32_t count;
-  uint32_t capacity;
+  uint32_t block_count;
+  uint32_t block_capacity;
   uint32_t *slots; /* atom + 1, 0 for empty; a power of two of them */
   uint32_t slot_count;
   uint64_t seed;
@@ -34,7 +40,8 @@ TampStatus tamp_atoms_intern(TampAtoms *atoms, TampText text, TampArena *copies,
 /* TAMP_NONE when the text is no atom. */
 uint32_t tamp_atoms_find(const TampAtoms *atoms, TampText text);
 
-TampText tamp_atoms_text(const TampAtoms *atoms, uint32_t atom);
+/* Empty for TAMP_NONE. The text may lie in `room`. */
+TampText tamp_atoms_text(const TampAtoms *atoms, uint32_t atom, uint8_t room[TAMP_ATOM_ROOM]);
 
 /* Forgets the atoms from `count` on. */
 void tamp_atoms_truncate(TampAtoms *atoms, uint32_t count);

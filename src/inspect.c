@@ -94,7 +94,8 @@ static void result_problems(Problems *problems, const TampList *list, const Tamp
       uint32_t index = entry->results + k;
       const TampListResult *result = &list->results[index];
       uint32_t atom = record->results[k].id;
-      TampText id = atom == TAMP_NONE ? (TampText){0} : tamp_atoms_text(atoms, atom);
+      uint8_t room[TAMP_ATOM_ROOM];
+      TampText id = atom == TAMP_NONE ? (TampText){0} : tamp_atoms_text(atoms, atom, room);
       if (result->call == TAMP_NONE) {
         uint32_t open = atom == TAMP_NONE ? TAMP_NONE : last_unanswered[atom];
         bool early = open != TAMP_NONE && open > i;
@@ -117,7 +118,8 @@ static void call_problems(Problems *problems, const TampList *list, const TampAt
     const TampListCall *call = &list->calls[i];
     if (call->first != TAMP_NONE || tamp_list_call_pending(list, i)) continue;
     const TampCall *facts = &list->entries[call->entry].record->calls[call->index];
-    TampText id = facts->id == TAMP_NONE ? (TampText){0} : tamp_atoms_text(atoms, facts->id);
+    uint8_t room[TAMP_ATOM_ROOM];
+    TampText id = facts->id == TAMP_NONE ? (TampText){0} : tamp_atoms_text(atoms, facts->id, room);
     problem(problems, "unanswered-call", call->entry, "a call without its result", id);
   }
 }
@@ -130,10 +132,11 @@ static void id_problems(Problems *problems, const TampList *list, const TampAtom
   for (uint32_t i = 0; i < list->count; i++) {
     const TampEntry *entry = &list->entries[i];
     const TampRecord *record = entry->record;
+    uint8_t room[TAMP_ATOM_ROOM];
     if (record->id != TAMP_NONE && !tamp_entry_joined(list, i)) {
       if (seen[record->id] & MESSAGE_ID) {
         problem(problems, "duplicate-id", i, "a message id that was used before",
-                tamp_atoms_text(atoms, record->id));
+                tamp_atoms_text(atoms, record->id, room));
       }
       seen[record->id] |= MESSAGE_ID;
     }
@@ -142,7 +145,7 @@ static void id_problems(Problems *problems, const TampList *list, const TampAtom
       if (atom == TAMP_NONE) continue;
       if (seen[atom] & OPEN_CALL) {
         problem(problems, "duplicate-id", i, "a call id that is still open",
-                tamp_atoms_text(atoms, atom));
+                tamp_atoms_text(atoms, atom, room));
       }
       seen[atom] |= OPEN_CALL;
     }

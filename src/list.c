@@ -22,6 +22,12 @@ void tamp_list_clear(TampList *list) {
   list->tidy = true;
 }
 
+void tamp_list_free(TampList *list) {
+  void *tables[] = {list->entries, list->calls, list->results, list->groups, list->open, list->answered, list->floats};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) tamp_arena_drop(list->arena, tables[i]);
+  tamp_list_init(list, list->arena, list->atoms);
+}
+
 TampStatus tamp_list_reserve(TampList *list, const TampList *like) {
   TampArena *arena = list->arena;
   TampStatus status = tamp_arena_grow(arena, (void **)&list->entries, &list->capacity, like->count,

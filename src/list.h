@@ -133,6 +133,9 @@ static inline bool tamp_entry_joined(const TampList *list, uint32_t entry) {
 /* Empties it, keeping its memory. */
 void tamp_list_clear(TampList *list);
 
+/* Gives its memory back; it is empty and may be used again. */
+void tamp_list_free(TampList *list);
+
 /* Makes room for as much as `like` holds, so that a list which is made from it does not grow step by step. */
 TampStatus tamp_list_reserve(TampList *list, const TampList *like);
 

@@ -213,7 +213,8 @@ static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampA
       *call = (TampCall){.awaits = (part->flags & TAMP_PART_AWAITS) != 0};
       status = tamp_record_intern(message, part->id, 0, atoms, arena, &call->id);
       if (!status) status = tamp_record_intern(message, part->name, part->name_at, atoms, arena, &call->name);
-      if (call->name != TAMP_NONE && tamp_atoms_text(atoms, call->name).length == 0) {
+      uint8_t room[TAMP_ATOM_ROOM];
+      if (call->name != TAMP_NONE && tamp_atoms_text(atoms, call->name, room).length == 0) {
         call->name = TAMP_NONE;
       }
     } else if (part->kind == TAMP_PART_RESULT) {

@@ -8,6 +8,9 @@
  * reports instead of looping. */
 enum { MOST_PASSES = 64 };
 
+/* Entries of a list whose room is kept for the next one. */
+enum { MOST_SPARE = 100000 };
+
 uint64_t tamp_run_total(const TampRun *run, uint64_t list_tokens) {
   int64_t total = (int64_t)list_tokens + run->offset;
   return total > 0 ? (uint64_t)total : 0;
@@ -303,8 +306,9 @@ TampStatus tamp_run_take_id(TampRun *run, TampText id) {
 
 TampStatus tamp_run_name(TampRun *run, const TampRecord *record, uint32_t origin, TampText *name) {
   if (record->id != TAMP_NONE) {
-    *name = tamp_atoms_text(run->atoms, record->id);
-    return TAMP_OK;
+    uint8_t *room = tamp_arena_alloc(run->arena, TAMP_ATOM_ROOM);
+    if (room) *name = tamp_atoms_text(run->atoms, record->id, room);
+    return room ? TAMP_OK : TAMP_NO_MEMORY;
   }
   TampWriter writer = tamp_writer(run->arena);
   tamp_writer_raw(&writer, TAMP_TEXT("#"));
@@ -336,6 +340,13 @@ static TampStatus add_step(TampRun *run, const char *strategy, uint32_t *step) {
   return TAMP_OK;
 }
 
+/* What a step needed goes, and the list that it began with when that was a long one. */
+static void end_step(TampRun *run, TampMark mark) {
+  tamp_arena_reset(run->scratch, mark);
+  TampList *other = run->list == run->spare[0] ? run->spare[1] : run->spare[0];
+  if (other && other->count > MOST_SPARE) tamp_list_free(other);
+}
+
 TampStatus tamp_run_policy(TampRun *run, const TampPolicy *policy) {
   if (!policy->strategy) {
     for (uint32_t i = 0; i < policy->child_count; i++) {
@@ -356,7 +367,7 @@ TampStatus tamp_run_policy(TampRun *run, const TampPolicy *policy) {
   } else {
     TampMark mark = tamp_arena_mark(run->scratch);
     status = policy->strategy->run(run, policy);
-    tamp_arena_reset(run->scratch, mark);
+    end_step(run, mark);
     if (status) return status;
   }
   if (run->quiet && run->changes == changes) {
@@ -388,7 +399,7 @@ static TampStatus close_with_repair(TampRun *run) {
   if (status) return status;
   TampMark mark = tamp_arena_mark(run->scratch);
   status = tamp_repair(run, &tamp_repair_defaults);
-  tamp_arena_reset(run->scratch, mark);
+  end_step(run, mark);
   if (status) return status;
   if (run->changes == changes) {
     run->step_count = step;

@@ -56,6 +56,9 @@ typedef struct Table {
 
 enum { BLOCK_ROWS = 1024 };
 
+/* Numbers of lines are below; above it are atoms (Write.by_id). */
+#define ONWARD UINT32_C(0x80000000)
+
 /* A record that waits for the format to be known. */
 typedef struct Pending {
   TampSplitRecord record; /* its bytes are at `at` of the sample */
@@ -300,7 +303,8 @@ static TampStatus add_facts(TampTranscript *t, const TampMessage *message, const
   if (line->message != TAMP_NONE) {
     facts.id = tamp_history_record(t->history, line->message)->id;
     /* An empty id names nothing. */
-    if (facts.id != TAMP_NONE && tamp_atoms_text(&t->history->atoms, facts.id).length == 0) facts.id = TAMP_NONE;
+    uint8_t room[TAMP_ATOM_ROOM];
+    if (tamp_atoms_text(&t->history->atoms, facts.id, room).length == 0) facts.id = TAMP_NONE;
   } else {
     status = atom_of(t, message, message->id, &facts.id);
   }
@@ -330,7 +334,7 @@ static TampStatus read_again(TampTranscript *t, TampSplitRecord *record, uint8_t
 
 static TampStatus add_record(TampTranscript *t, TampSplitRecord *record) {
   if (record->offset >> 48 || record->length >> 40) return TAMP_TOO_LARGE;
-  TampStatus status = t->line_count == TAMP_NONE ? TAMP_TOO_LARGE : reach(t, &t->lines, t->line_count);
+  TampStatus status = t->line_count == ONWARD - 1 ? TAMP_TOO_LARGE : reach(t, &t->lines, t->line_count);
   /* Rows are added in their order, whether there is something to say or not. */
   if (!status && t->format->envelope) status = reach(t, &t->ties, t->line_count);
   if (status) return status;
@@ -581,9 +585,13 @@ typedef struct Write {
   uint32_t *line_of; /* by message */
   uint8_t *gone;   /* by line */
   uint8_t *ids;    /* by atom: WAS, IS */
-  uint32_t *by_id; /* by atom: the last line with that id, TAMP_NONE */
-  uint32_t *onward; /* by atom of a record that goes: where looking for one that stays goes on; TAMP_NONE */
-  TampText *instead; /* by atom: the id of a new record that stands behind the one of this id */
+  uint32_t *by_id; /* by atom: the last line with that id, TAMP_NONE. Of one that goes, once it was looked for: ONWARD and
+                      the atom of the nearest that stays */
+  struct Added {
+    uint32_t behind; /* atom: the id of the record that it stands behind */
+    TampText id;
+  } *added; /* new records, in their order */
+  uint32_t added_count, added_capacity;
   TampText root; /* the id of a new record that stands before all */
   uint32_t atom_count;
   uint32_t usual;  /* the line whose separator new elements get */
@@ -591,10 +599,11 @@ typedef struct Write {
   bool open;       /* the last line has no line end */
   uint32_t before; /* the last message written, as a line; TAMP_NONE */
   TampText before_id;
+  uint8_t before_room[TAMP_ATOM_ROOM];
   TampMessage message; /* one that is looked at */
 } Write;
 
-enum { WAS = 1, IS = 2 };
+enum { WAS = 1, IS = 2, FOLLOWED = 4 /* by one that was added */ };
 
 static TampStatus put_bytes(Write *w, TampText bytes) {
   if (bytes.length == 0) return TAMP_OK;
@@ -625,28 +634,35 @@ static uint32_t parent_of(const TampTranscript *t, uint32_t line) {
 
 /* What a record that names `atom` has to name instead: itself when that stays, the nearest before it that stays,
  * or nothing. Every path is walked once: all of it then leads straight to its end. */
-static bool resolve(const Write *w, uint32_t atom, TampText *id) {
+static bool resolve(const Write *w, uint32_t atom, uint8_t room[TAMP_ATOM_ROOM], TampText *id) {
   uint32_t end = atom;
   for (uint32_t steps = 0; end < w->atom_count; steps++) {
-    uint32_t line = w->by_id[end];
-    if (line == TAMP_NONE || !w->gone[line]) break;
+    uint32_t at = w->by_id[end];
+    if (at == TAMP_NONE || (at < ONWARD && !w->gone[at])) break;
     bool round = steps > w->t->line_count; /* they name each other */
-    end = round ? TAMP_NONE : w->onward[end] != TAMP_NONE ? w->onward[end] : parent_of(w->t, line);
+    end = round ? TAMP_NONE : at >= ONWARD ? at - ONWARD : parent_of(w->t, at);
     if (end == TAMP_NONE) end = w->atom_count;
   }
-  while (atom != end && atom < w->atom_count && w->onward[atom] != end) {
-    uint32_t next = w->onward[atom] != TAMP_NONE ? w->onward[atom] : parent_of(w->t, w->by_id[atom]);
-    w->onward[atom] = end;
+  while (atom != end) {
+    uint32_t at = w->by_id[atom], next = at >= ONWARD ? at - ONWARD : parent_of(w->t, at);
+    if (next == end || next == TAMP_NONE || at == ONWARD + end) break;
+    w->by_id[atom] = ONWARD + end;
     atom = next;
   }
   if (end >= w->atom_count) return false;
-  *id = w->instead[end].bytes ? w->instead[end] : tamp_atoms_text(&w->t->history->atoms, end);
+  *id = tamp_atoms_text(&w->t->history->atoms, end, room);
+  /* What hangs on a record follows it soon, and so what was added between is among the last. */
+  for (uint32_t i = w->ids[end] & FOLLOWED ? w->added_count : 0; i-- > 0;) {
+    if (w->added[i].behind != end) continue;
+    *id = w->added[i].id;
+    break;
+  }
   return true;
 }
 
 /* What the link of a record says now. */
-static bool mend(const Write *w, const Facts *facts, int link, TampText *id) {
-  if (resolve(w, facts->links[link], id)) return true;
+static bool mend(const Write *w, const Facts *facts, int link, uint8_t room[TAMP_ATOM_ROOM], TampText *id) {
+  if (resolve(w, facts->links[link], room, id)) return true;
   /* A record that hung on nothing that is left hangs on what was put in front. */
   *id = w->root;
   return link == 0 && w->root.bytes != NULL;
@@ -678,9 +694,10 @@ static TampStatus put_line(Write *w, uint32_t at) {
       if (next < 0 || facts->link_at[i] < facts->link_at[next]) next = i;
     }
     if (next < 0) break;
-    TampText old = tamp_atoms_text(&w->t->history->atoms, facts->links[next]), id = {0}, json;
+    uint8_t old_room[TAMP_ATOM_ROOM], room[TAMP_ATOM_ROOM];
+    TampText old = tamp_atoms_text(&w->t->history->atoms, facts->links[next], old_room), id = {0}, json;
     uint64_t start = offset + facts->link_at[next];
-    bool found = mend(w, facts, next, &id);
+    bool found = mend(w, facts, next, room, &id);
     if (!found || id.length != old.length || memcmp(id.bytes, old.bytes, id.length) != 0) {
       status = quoted(w, found, id, &json);
       if (!status) status = put_file(w, from, start);
@@ -706,7 +723,8 @@ static TampStatus put_rewritten(Write *w, uint32_t at, TampText text) {
   TampValue link = envelope.links[0];
   if (link.type != TAMP_JSON_STRING || facts->links[0] == TAMP_NONE) return put_bytes(w, text);
   TampText id = {0}, json = {0};
-  bool found = mend(w, facts, 0, &id);
+  uint8_t room[TAMP_ATOM_ROOM];
+  bool found = mend(w, facts, 0, room, &id);
   status = quoted(w, found, id, &json);
   if (!status) status = put_bytes(w, (TampText){text.bytes, link.at});
   if (!status) status = put_bytes(w, json);
@@ -758,7 +776,13 @@ static TampStatus put_added(Write *w, uint32_t neighbour, TampText text) {
   if (status || id.length == 0) return status;
   Facts known;
   const Facts *facts = w->before == TAMP_NONE ? NULL : facts_of(w->t, w->before, &known);
-  if (facts && facts->id != TAMP_NONE) w->instead[facts->id] = id;
+  if (facts && facts->id != TAMP_NONE) {
+    status = tamp_arena_grow(w->arena, (void **)&w->added, &w->added_capacity, (size_t)w->added_count + 1,
+                             sizeof *w->added);
+    if (status) return status;
+    w->added[w->added_count++] = (struct Added){facts->id, id};
+    w->ids[facts->id] |= FOLLOWED;
+  }
   if (!facts) w->root = id;
   w->before_id = id;
   return TAMP_OK;
@@ -882,7 +906,9 @@ static TampStatus put_all(Write *w) {
     Facts known;
     const Facts *facts = facts_of(t, line, &known);
     w->before = line;
-    if (facts && facts->id != TAMP_NONE) w->before_id = tamp_atoms_text(&t->history->atoms, facts->id);
+    if (facts && facts->id != TAMP_NONE) {
+      w->before_id = tamp_atoms_text(&t->history->atoms, facts->id, w->before_room);
+    }
   }
   if (!status) status = pass_lines(w, &at, t->line_count);
   if (!status && is_list(w)) status = put_file(w, end_of(t, t->line_count - 1), t->splitter.offset);
@@ -992,9 +1018,7 @@ TampStatus tamp_transcript_write(TampTranscript *t, const TampPlan *plan, bool d
   size_t atoms = links ? w.atom_count : 0;
   w.ids = filled(w.arena, atoms, 0);
   w.by_id = filled(w.arena, atoms * sizeof *w.by_id, 0xff);
-  w.onward = filled(w.arena, atoms * sizeof *w.onward, 0xff);
-  w.instead = filled(w.arena, atoms * sizeof *w.instead, 0);
-  if (!w.order || !w.line_of || !w.gone || !w.ids || !w.by_id || !w.onward || !w.instead) return TAMP_NO_MEMORY;
+  if (!w.order || !w.line_of || !w.gone || !w.ids || !w.by_id) return TAMP_NO_MEMORY;
   for (uint32_t i = 0; i < w.view->count; i++) {
     uint32_t origin = origin_at(w.view, i);
     if (origin != TAMP_NONE) w.order[origin] = i;

@@ -669,38 +669,28 @@ EXPORT(tamp_transcript_message) TampStatus export_transcript_message(uint32_t ha
   return TAMP_OK;
 }
 
-/* The ids of the messages that a plan takes away or rewrites, one behind the other, in a text handle. out: handle,
- * bytes (pointer, length), their lengths by message (pointer): 0 for one without an id, and for one that stays. */
-EXPORT(tamp_transcript_ids) TampStatus export_transcript_ids(uint32_t handle, uint32_t plan_handle) {
+/* The ids of the messages from `from` on that a plan takes away or rewrites, one behind the other, as many as find room:
+ * `size` bytes at `to`, and `count` lengths at `lengths`, 0 for a message without an id, and for one that stays. out: how
+ * many messages, and how many bytes. */
+EXPORT(tamp_transcript_ids)
+TampStatus export_transcript_ids(uint32_t handle, uint32_t plan_handle, uint32_t from, uint8_t *to, uint32_t size,
+                                 uint32_t *lengths, uint32_t count) {
   const TampHistory *history = history_of(handle);
   TampPlan *plan = object_of(plan_handle, PLAN);
   if (!history || !plan) return TAMP_BAD_HANDLE;
   const TampPlanView *view = tamp_plan_view(plan);
-  uint32_t text;
-  Holder *holder;
-  TampStatus status = new_holder(TEXT, &text, &holder);
-  if (status) return status;
-  /* Its room is asked for once: grown, there would be two of it. */
-  uint32_t *lengths = tamp_arena_alloc(&holder->arena, view->input_count * sizeof *lengths);
-  size_t size = 0;
-  for (uint32_t i = 0; lengths && i < view->input_count; i++) {
-    uint32_t id = view->reasons[i] ? tamp_history_record(history, i)->id : TAMP_NONE;
-    lengths[i] = (uint32_t)tamp_atoms_text(&history->atoms, id).length;
-    size += lengths[i];
+  uint8_t room[TAMP_ATOM_ROOM];
+  uint32_t done = 0, used = 0;
+  for (; done < count && from + done < view->input_count; done++) {
+    uint32_t id = view->reasons[from + done] ? tamp_history_record(history, from + done)->id : TAMP_NONE;
+    TampText name = tamp_atoms_text(&history->atoms, id, room);
+    if (name.length > size - used) break;
+    memcpy(to + used, name.bytes, name.length);
+    lengths[done] = (uint32_t)name.length;
+    used += lengths[done];
   }
-  uint8_t *bytes = lengths ? tamp_arena_alloc(&holder->arena, size) : NULL;
-  if (!bytes) {
-    release(find(text, TEXT));
-    return TAMP_NO_MEMORY;
-  }
-  TampText ids = {bytes, size};
-  for (uint32_t i = 0; i < view->input_count; i++) {
-    if (lengths[i] > 0) memcpy(bytes, tamp_atoms_text(&history->atoms, tamp_history_record(history, i)->id).bytes, lengths[i]);
-    bytes += lengths[i];
-  }
-  out[0] = text;
-  out_text(1, ids);
-  out[3] = (uint32_t)(uintptr_t)lengths;
+  out[0] = done;
+  out[1] = used;
   return TAMP_OK;
 }
 

@@ -154,16 +154,18 @@ export class Reading {
  * @returns {import('./compaction.js').Report}
  */
 export function reportOf(bridge, { plan, ids, added, unreadable, counted }, recount) {
-  /** @type {Uint32Array | null} */
-  let offsets = null;
   const decoder = new TextDecoder();
-  const name = (/** @type {number} */ index) => {
-    if (!offsets) {
-      offsets = new Uint32Array(ids.lengths.length);
-      for (let i = 1; i < offsets.length; i++) offsets[i] = offsets[i - 1] + ids.lengths[i - 1];
-    }
-    const length = ids.lengths[index];
-    return length > 0 ? decoder.decode(ids.bytes.subarray(offsets[index], offsets[index] + length)) : `#${index}`;
+  let block = -1;
+  let index = 0;
+  let offset = 0;
+  /* Asked for mostly in their order: it goes on from the last one. */
+  const name = (/** @type {number} */ wanted) => {
+    const length = ids.lengths[wanted];
+    if (length === 0) return `#${wanted}`;
+    if (block < 0 || wanted < index) [block, index, offset] = [0, ids.blocks[0].from, 0];
+    while (block + 1 < ids.blocks.length && ids.blocks[block + 1].from <= wanted) [block, index, offset] = [block + 1, ids.blocks[block + 1].from, 0];
+    while (index < wanted) offset += ids.lengths[index++];
+    return decoder.decode(ids.blocks[block].bytes.subarray(offset, offset + length));
   };
   const report = makeReport(bridge, plan, name, (text) => added[text]);
   report.unreadable = unreadable;

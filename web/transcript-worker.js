@@ -34,7 +34,7 @@ expose({
     const made = await outcome(() => trim(new Bridge(module), { ...job, onProgress, summarize }));
     if (!made.value) return made;
     const { slices, told: { plan, ids } } = /** @type {import('./reading.js').Trim} */ (made.value);
-    const large = [slices.spans, slices.bytes, ids.bytes, ids.lengths, plan.order, plan.reasons];
+    const large = [slices.spans, slices.bytes, ids.lengths, plan.order, plan.reasons, ...ids.blocks.map(({ bytes }) => bytes)];
     return transfer(made, [...new Set(large.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)))]);
   },
 

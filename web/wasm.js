@@ -32,6 +32,9 @@ const FIRST_ROOM = 1024;
 /** Room beyond a text for the end of its message: without it a long one would be moved into twice the room. */
 const MORE_ROOM = 256;
 
+/** Bytes of ids that cross at once. */
+const IDS_ROOM = 1 << 16;
+
 /** @typedef {import('./encode.js').Sink} Sink */
 /** @typedef {(text: string) => number} Counter */
 
@@ -59,8 +62,9 @@ const MORE_ROOM = 256;
  */
 
 /**
- * Ids of messages, one behind the other, and their lengths by index of the input.
- * @typedef {{ bytes: Uint8Array, lengths: Uint32Array }} Ids
+ * Ids of messages: their lengths by index of the input, and their bytes one behind the other, in blocks that each begin with
+ * the id of a message, `from`.
+ * @typedef {{ blocks: { from: number, bytes: Uint8Array }[], lengths: Uint32Array }} Ids
  */
 
 /**
@@ -389,11 +393,24 @@ export class Bridge {
   /** @param {number} handle @param {number} plan @returns {Ids} */
   #ids(handle, plan) {
     const count = this.length(handle);
-    const status = this.#exports.tamp_transcript_ids(handle, plan);
-    if (status !== OK) throw this.#failure(status);
-    const [text, at, length, lengths] = this.#words(4);
-    const ids = { bytes: this.#copy(at, length), lengths: new Uint32Array(this.#memory.buffer, lengths, count).slice() };
-    this.dispose(text);
+    /** @type {Ids} */
+    const ids = { blocks: [], lengths: new Uint32Array(count) };
+    for (let from = 0, size = IDS_ROOM; from < count;) {
+      const at = this.#exports.tamp_alloc(2 * size) >>> 0;
+      if (at === 0) throw this.#failure(NO_MEMORY);
+      try {
+        const status = this.#exports.tamp_transcript_ids(handle, plan, from, at + size, size, at, size / 4);
+        if (status !== OK) throw this.#failure(status);
+        const [done, used] = this.#words(2);
+        ids.lengths.set(new Uint32Array(this.#memory.buffer, at, done), from);
+        if (used > 0) ids.blocks.push({ from, bytes: this.#copy(at + size, used) });
+        from += done;
+        /* An id that finds no room is a long one. */
+        if (done === 0) size *= 2;
+      } finally {
+        this.#exports.tamp_free(at);
+      }
+    }
     return ids;
   }
 

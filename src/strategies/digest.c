@@ -347,7 +347,8 @@ static TampStatus read_call(Digest *digest, const TampList *list, const TampMess
   TampRun *run = digest->run;
   const TampListCall *item = &list->calls[call];
   uint32_t name = list->entries[item->entry].record->calls[item->index].name;
-  TampText text = name == TAMP_NONE ? TAMP_TEXT("a tool") : tamp_atoms_text(run->atoms, name);
+  uint8_t room[TAMP_ATOM_ROOM];
+  TampText text = name == TAMP_NONE ? TAMP_TEXT("a tool") : tamp_atoms_text(run->atoms, name, room);
   uint32_t tool;
   TampStatus status = one_line(digest->arena, cut(text, LONGEST_NAME), &text);
   if (!status) status = find_tool(digest, text, &tool);
@@ -597,7 +598,8 @@ static void write_mentioned(const Digest *digest, const Detail *detail, TampWrit
   if (first > 0) tamp_writer_raw(out, TAMP_TEXT("…, "));
   for (uint32_t i = first; i < count; i++) {
     if (i > first) tamp_writer_raw(out, TAMP_TEXT(", "));
-    tamp_writer_raw(out, tamp_atoms_text(&digest->mentioned, i));
+    uint8_t room[TAMP_ATOM_ROOM];
+    tamp_writer_raw(out, tamp_atoms_text(&digest->mentioned, i, room));
   }
 }
 

@@ -48,7 +48,8 @@ static void write_name(Render *render, uint32_t atom) {
   if (atom == TAMP_NONE) {
     tamp_writer_raw(render->out, TAMP_TEXT("a tool"));
   } else {
-    write_bounded(render->out, tamp_atoms_text(render->step->run->atoms, atom));
+    uint8_t room[TAMP_ATOM_ROOM];
+    write_bounded(render->out, tamp_atoms_text(render->step->run->atoms, atom, room));
   }
 }
 

@@ -267,12 +267,13 @@ static TampStatus put_answer(Repair *repair, uint32_t call, uint32_t home, bool 
   TampRun *run = repair->run;
   const TampListCall *item = &repair->list->calls[call];
   const TampCall *facts = &repair->list->entries[item->entry].record->calls[item->index];
-  TampText call_id = tamp_atoms_text(run->atoms, facts->id);
+  uint8_t id_room[TAMP_ATOM_ROOM], name_room[TAMP_ATOM_ROOM];
+  TampText call_id = tamp_atoms_text(run->atoms, facts->id, id_room);
   TampDraft draft = {
       .role = TAMP_ROLE_TOOL,
       .text = repair->options->placeholder,
       .call = call_id,
-      .name = facts->name == TAMP_NONE ? (TampText){0} : tamp_atoms_text(run->atoms, facts->name),
+      .name = facts->name == TAMP_NONE ? (TampText){0} : tamp_atoms_text(run->atoms, facts->name, name_room),
   };
   TampStatus status = tamp_run_fresh_id(run, TAMP_TEXT("answer-"), call_id, &draft.id);
   if (!status) status = tamp_run_take_id(run, draft.id);

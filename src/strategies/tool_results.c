@@ -83,7 +83,8 @@ static TampStatus write_entry(Collapse *collapse, uint32_t call, uint32_t result
   TampWriter entry = tamp_writer(run->arena);
   uint32_t name = caller->calls[item->index].name;
   if (name != TAMP_NONE) {
-    tamp_writer_raw(&entry, tamp_atoms_text(run->atoms, name));
+    uint8_t room[TAMP_ATOM_ROOM];
+    tamp_writer_raw(&entry, tamp_atoms_text(run->atoms, name, room));
     tamp_writer_raw(&entry, TAMP_TEXT(": "));
   }
   if (list->entries[answer->entry].record->results[answer->index].failed) {
