@@ -90,6 +90,17 @@ static TampUnit unit_of(const TampList *before, const TampItem *item) {
   return unit;
 }
 
+/* Room for the items: as much as there was, but of a long list no more than is needed. */
+static TampStatus reserve(TampList *list, const TampList *before, const TampItem *items, uint32_t count) {
+  if (before->count <= MOST_SPARE) return tamp_list_reserve(list, before);
+  TampList size = {.count = count, .group_count = count < before->group_count ? count : before->group_count};
+  for (uint32_t i = 0; i < count; i++) {
+    size.call_count += items[i].record->call_count;
+    size.result_count += items[i].record->result_count;
+  }
+  return tamp_list_reserve(list, &size);
+}
+
 TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count) {
   const TampList *before = run->list;
   uint32_t sent = 0;
@@ -105,27 +116,19 @@ TampStatus tamp_run_replace(TampRun *run, const TampItem *items, uint32_t count)
     tamp_list_init(next, run->arena, run->atoms);
     run->spare[run->spare[0] ? 1 : 0] = next;
   }
-  TampList size = {.count = count, .group_count = count < before->group_count ? count : before->group_count};
-  uint32_t longest = 1;
-  for (uint32_t i = 0, head = 0; i < count; i++) {
-    size.call_count += items[i].record->call_count;
-    size.result_count += items[i].record->result_count;
-    head = items[i].joined ? head : i;
-    if (i - head >= longest) longest = i - head + 1;
-  }
-  TampUnit *units = tamp_arena_alloc(run->scratch, longest * sizeof *units);
-  TampStatus status = units ? tamp_list_reserve(next, &size) : TAMP_NO_MEMORY;
+  TampUnit *units = tamp_arena_alloc(run->scratch, count * sizeof *units);
+  TampStatus status = units ? reserve(next, before, items, count) : TAMP_NO_MEMORY;
   if (status) return status;
   tamp_list_clear(next);
   for (uint32_t i = 0, last; i < count; i = last) {
     for (last = i; last == i || (last < count && items[last].joined); last++) {
       bool waits = items[last].from != TAMP_NONE && items[last].from == before->waiting;
       if (waits) next->waiting = next->count + last - i;
-      units[last - i] = unit_of(before, &items[last]);
+      units[last] = unit_of(before, &items[last]);
     }
     /* One that was not in the list yet comes as a whole. */
     status = items[i].record->unit_count ? tamp_list_append(next, items[i].record, items[i].origin)
-                                         : tamp_list_append_units(next, units, last - i, items[i].origin);
+                                         : tamp_list_append_units(next, &units[i], last - i, items[i].origin);
     if (status) return status;
   }
   run->list = next;
