@@ -58,7 +58,7 @@ async function run(source, policy, from = browser) {
     tab.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     tab.on('pageerror', (error) => complaints.push(String(error)));
     await tab.goto(`${site.url}/page.html`);
-    const output = await tab.locator('output:not(:empty)').textContent({ timeout: 10_000 }).catch(() => null);
+    const output = await tab.locator('output:not(:empty)').textContent({ timeout: 30_000 }).catch(() => null);
     return { output, complaints, wasm };
   } finally {
     await tab.close();

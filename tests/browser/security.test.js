@@ -18,6 +18,9 @@ import { loadTamp, mark, project, slidingWindow, summarize, toolResults } from '
 import * as agUi from '/dist/ag-ui.js';
 import { createSession } from '/dist/session.js';
 import { memoryStore } from '/dist/store.js';
+import { compactPrepareStep } from '/dist/ai-sdk.js';
+import { loadTamp as loadInline } from '/dist/inline.js';
+import { identifyTranscript, trimTranscript } from '/dist/transcript.js';
 import '/dist/elements-define.js';
 
 const EVIL = '<img src=x onerror="window.evil=1"><script>window.evil=1</' + 'script>{{constructor}}\${1}';
@@ -44,6 +47,12 @@ try {
   await turn.addResponse({ id: 'a', role: 'assistant', content: EVIL });
   await turn.complete({ usage: { totalTokens: 10 } });
   await session.close();
+  const file = await trimTranscript(new Blob([JSON.stringify(messages)]), slidingWindow({ keepMessages: 2 }), { format: 'ag-ui' });
+  const identified = await identifyTranscript(file.blob());
+  const inline = (await loadInline()).compact(messages, slidingWindow({ keepMessages: 2 }));
+  const step = await compactPrepareStep({ policy: slidingWindow({ keepMessages: 1, keepFirstUser: false }), tamp })({ messages: [
+    { role: 'user', content: EVIL }, { role: 'assistant', content: EVIL }, { role: 'user', content: 'last' },
+  ] });
   const badge = document.querySelector('compaction-badge');
   badge.text = { compacted: EVIL, item: EVIL };
   badge.state = 'compacted';
@@ -51,6 +60,7 @@ try {
     changed: compaction.changed,
     trimmed: trimmed.changed,
     summary: summarised.messages.some(({ content }) => content.endsWith(EVIL)),
+    file: [file.changed, identified?.format, inline.changed, step?.messages?.length],
     shows: agUi.readCompaction(event)?.removed,
     marked: project(mark(messages, compaction)).length,
     evil: [window.evil, {}.evil, Object.keys(Object.prototype), document.querySelectorAll('img').length],
@@ -76,11 +86,11 @@ test("everything works under default-src 'none' with Trusted Types, and hostile 
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(String(error)));
     await page.goto(`${site.url}/page.html`);
-    const output = await page.locator('output:not(:empty)').textContent({ timeout: 10_000 }).catch(() => null);
+    const output = await page.locator('output:not(:empty)').textContent({ timeout: 30_000 }).catch(() => null);
     assert.deepEqual(complaints, []);
     assert.match(output ?? 'nothing', /^\{/u);
     assert.deepEqual(JSON.parse(output ?? 'null'), {
-      changed: true, trimmed: true, summary: true, shows: 3, marked: 4, evil: [null, null, [], 0],
+      changed: true, trimmed: true, summary: true, file: [true, 'ag-ui', true, 1], shows: 3, marked: 4, evil: [null, null, [], 0],
     });
     assert.equal(await page.evaluate('trustedTypes.emptyHTML.toString()'), '', 'Trusted Types are there');
   } finally {

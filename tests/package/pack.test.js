@@ -61,7 +61,7 @@ async function open(output) {
   const tab = await browser.newPage();
   try {
     await tab.goto(`${site.url}/index.html`);
-    return await tab.locator('output:not(:empty)').textContent({ timeout: 10_000 });
+    return await tab.locator('output:not(:empty)').textContent({ timeout: 30_000 });
   } finally {
     await tab.close();
     await site.close();
