@@ -62,7 +62,7 @@ const rows = [
   ['estimate tokens, crossing included', tokens.rate, `\`tokenx\`: ${tokens.times('tokenx')} slower; \`gpt-tokenizer\`, exact: ${tokens.times('gpt-tokenizer')} slower`],
   ['its error against exact o200k, 35 kinds of text', `mean ${tokens.figure('mean error over')}, worst ${tokens.figure('worst kind')}`, `\`tokenx\`: mean ${tokens.figure('mean error of tokenx')}, worst ${tokens.figure('worst kind of tokenx')}`],
   ['trim a transcript file, bytes to bytes, every token counted', transcript.rate,
-    `decode, parse, trim, stringify, encode in JS: ${transcript.times('TextDecoder')} slower without counting, ${transcript.times('the same, counted')} with \`tokenx\``],
+    `decode, parse, trim, stringify, encode in JS: ${transcript.times('TextDecoder')} slower without counting, ${transcript.times('the same, counted')} with \`tokenx\`. By messages, nothing counted: **${transcript.figure('by messages')}**`],
   ['the middleware, a run more on 2,000 messages', agui.time, `the client's own clone of the list: ${agui.times('the client')}`],
   ['100,000 events of a run through the middleware', events.time, `\`compactEvents\`, which folds them: ${events.peer('compactEvents')}`],
   ['a streamed piece on a long chat after `afterMode: "remove"`', agui.figure('a streamed piece, after'), `before: ${agui.figure('a streamed piece, 2,000')}, **${agui.figure('streaming is faster')}**`],
