@@ -8,6 +8,7 @@ import * as agUi from 'tamp/ag-ui';
 import { calls, idsOf, result, says, toolChat, user } from '../ag-ui/chats.js';
 import { overflowOfError, overflowOfEvent } from '../../dist/ag-ui/overflow.js';
 import { reconcile } from '../../dist/ag-ui/reconcile.js';
+import '../lib/seed.js';
 import { deepFreeze } from '../lib/freeze.js';
 
 const {

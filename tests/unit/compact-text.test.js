@@ -6,12 +6,12 @@ import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import * as core from 'tamp';
+import { SEED } from '../lib/seed.js';
 import { brokenHistory, policy, validHistory } from '../lib/generators.js';
 
 const { MessageError, PolicyError, TampError, loadTamp, slidingWindow, toolResults } = core;
 
 const CASES = Math.ceil(Number(process.env.CASES ?? 60_000) / 20);
-const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
 /** @type {import('tamp').Tamp} */
 let tamp;

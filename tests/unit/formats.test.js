@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { loadTamp } from 'tamp';
+import { SEED } from '../lib/seed.js';
 import { sdks } from '../lib/ai-sdk.js';
 import { refusalsOf, toFormat } from '../lib/formats.js';
 import { deepFreeze } from '../lib/freeze.js';
@@ -10,7 +11,6 @@ import { brokenHistory, policy, STRATEGIES, validHistory } from '../lib/generato
 import { checkShape } from '../lib/invariants.js';
 
 const RUNS = Math.ceil(Number(process.env.CASES ?? 60_000) / 1500);
-const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
 /** @typedef {any[]} List */
 

@@ -5,6 +5,7 @@ import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import * as core from 'tamp';
+import { SEED } from '../lib/seed.js';
 import { counters } from '../lib/counters.js';
 import { deepFreeze } from '../lib/freeze.js';
 import { Choices, brokenHistory, build, code, policy, validHistory } from '../lib/generators.js';
@@ -15,7 +16,6 @@ const { TampError, loadTamp, slidingWindow, truncation } = core;
 /** @typedef {Record<string, any>} Message */
 
 const CASES = Math.ceil(Number(process.env.CASES ?? 60_000) / 20);
-const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
 /** @type {import('tamp').Tamp} */
 let tamp;

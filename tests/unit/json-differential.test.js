@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
+import { SEED } from '../lib/seed.js';
 import { MessageError, clamp, loadTamp, slidingWindow } from 'tamp';
 
 const RUNS = Math.ceil(Number(process.env.CASES ?? 60_000) / 12);
-const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
 /** @type {import('tamp').Tamp} */
 let tamp;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { clearToolResults, digest, loadTamp, mark, project, repair, slidingWindow, toolResults, truncation, unmark } from 'tamp';
+import '../lib/seed.js';
 import { deepFreeze } from '../lib/freeze.js';
 
 /** @typedef {Record<string, any> & { id: string, role: string }} Message */

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
 import { loadTamp } from 'tamp';
+import { SEED } from '../lib/seed.js';
 import { counters } from '../lib/counters.js';
 import { deepFreeze } from '../lib/freeze.js';
 import {
@@ -20,7 +21,6 @@ import { weighAll } from '../lib/weigh.js';
 /** @typedef {Record<string, any>} Message */
 
 const CASES = Number(process.env.CASES ?? 60_000);
-const SEED = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
 /** @type {import('tamp').Tamp} */
 let tamp;

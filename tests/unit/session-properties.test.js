@@ -6,6 +6,7 @@ import { loadTamp } from 'tamp';
 import { createSession, isCompactionSafe } from 'tamp/session';
 import { memoryStore } from 'tamp/store';
 import { checkState } from '../../web/session/state.js';
+import '../lib/seed.js';
 import { formats, shape } from '../lib/chats.js';
 
 /** @type {import('tamp').Tamp} */

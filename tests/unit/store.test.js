@@ -2,6 +2,7 @@ import 'fake-indexeddb/auto';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import '../lib/seed.js';
 import { openDB } from 'idb';
 import { TampError } from 'tamp';
 import { indexedDBStore, memoryStore } from 'tamp/store';

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { countTokens as exactTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import '../lib/seed.js';
 import { tokenTexts } from '../lib/token-texts.js';
 
 const program = fileURLToPath(new URL('../../build/c-tests/tokens_test', import.meta.url));
