@@ -3,7 +3,7 @@ import { Code, literal } from './code.js';
 import { describe, preview } from './describe.js';
 import { $, h, once } from './dom.js';
 import { count, oneLine, plural, visible } from './format.js';
-import { SAMPLE } from './sample.js';
+import { SAMPLE } from './opened.js';
 
 const AGENT = new URL('./agui', document.baseURI);
 

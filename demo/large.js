@@ -1,9 +1,6 @@
 /** Files too long to show message by message: they are trimmed in a worker, piece by piece, and never held as a whole. */
 import { core } from './core.js';
 
-/** From how many bytes on a file is trimmed without its messages being shown. */
-export const LARGE_FILE = 48_000_000;
-
 /** Stretches that the messages of such a file are drawn in. */
 const STRETCHES = 240;
 

@@ -3,7 +3,7 @@ import { Code } from './code.js';
 import { describe, preview } from './describe.js';
 import { $, h } from './dom.js';
 import { bytes, count, oneLine, plural, visible } from './format.js';
-import { SAMPLE } from './sample.js';
+import { SAMPLE } from './opened.js';
 
 const CHAT = 'demo';
 const DATABASE = 'tamp-demo';

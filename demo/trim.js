@@ -2,12 +2,10 @@ import { MessageError, PolicyError, core } from './core.js';
 import { Code, literal } from './code.js';
 import { $, download, h, once, settle } from './dom.js';
 import { bytes as size, count, milliseconds, percent, plural } from './format.js';
-import { LARGE_FILE, readable, stretches, trimFile } from './large.js';
 import { MessageList } from './messages.js';
-import { opened } from './opened.js';
+import { SAMPLE, opened } from './opened.js';
 import { PolicyEditor } from './policy-editor.js';
 import { reportText } from './report.js';
-import { SAMPLE } from './sample.js';
 import { applyStory, readStory } from './story.js';
 import { needsModel } from './strategies.js';
 import { tabs } from './tabs.js';
@@ -21,6 +19,9 @@ const SAMPLE_TITLE = 'The sample: a coding agent hunts down a duplicate mail';
 /** From how many bytes and messages on reading takes long enough to be shown. */
 const LARGE = 4_000_000;
 const MANY = 2_000;
+
+/** From how many bytes on a file is trimmed without its messages being shown: large.js, which few visitors need. */
+const LARGE_FILE = 48_000_000;
 
 /** The trimmer panel. Called once, when it is first shown. */
 export async function start() {
@@ -149,14 +150,15 @@ class Trimmer {
     };
     const started = performance.now();
     try {
-      const trimmed = await trimFile(file, policy, { signal, onProgress, summarize: needsModel(policy) ? standIn : undefined });
+      const large = await import('./large.js');
+      const trimmed = await large.trimFile(file, policy, { signal, onProgress, summarize: needsModel(policy) ? standIn : undefined });
       signal.throwIfAborted();
       this.#history?.dispose();
       this.#history = this.#story = null;
       this.#large = { file, blob: trimmed.blob() };
       this.#file = { name: file.name, format: trimmed.format };
       this.#compaction = { ...trimmed, report: trimmed.report };
-      this.#showLarge(trimmed, policy, performance.now() - started);
+      this.#showLarge(trimmed, policy, performance.now() - started, large);
     } catch (error) {
       if (this.#opening !== opening) return;
       facts.textContent = said;
@@ -166,7 +168,7 @@ class Trimmer {
     }
   }
 
-  #showLarge(trimmed, policy, took) {
+  #showLarge(trimmed, policy, took, { stretches, readable }) {
     const { file, blob } = this.#large;
     const { report, before } = trimmed;
     $('#source-name').textContent = file.name;
