@@ -760,7 +760,11 @@ static const uint8_t *read_tail(TampSplitter *splitter, const uint8_t *at) {
   const uint8_t *const end = splitter->chunk_end;
   for (; at < end && is_white(*at); at++) {
     if (*at != '\n') continue;
-    if (splitter->newline == NOWHERE) splitter->newline = offset_of(splitter, at);
+    if (splitter->newline == NOWHERE) {
+      const uint8_t before = at > splitter->chunk ? at[-1] : splitter->last;
+      splitter->newline_bytes = before == '\r' ? 2 : 1;
+      splitter->newline = offset_of(splitter, at) + 1 - splitter->newline_bytes;
+    }
     splitter->line++;
   }
   if (at == end) return at;
@@ -771,9 +775,9 @@ static const uint8_t *read_tail(TampSplitter *splitter, const uint8_t *at) {
   splitter->mode = MODE_LINES;
   if (begin(splitter, TAMP_CONTAINER_LINES, splitter->root_from, "") != TAMP_OK) return NULL;
   TampSplitRecord first = {.offset = splitter->root_from,
-                           .length = splitter->root_to - splitter->root_from,
+                           .length = splitter->newline - splitter->root_from,
                            .line = splitter->root_line,
-                           .tail = (uint32_t)(splitter->newline + 1 - splitter->root_to)};
+                           .tail = splitter->newline_bytes};
   return give_record(splitter, &first) == TAMP_OK ? at : NULL;
 }
 

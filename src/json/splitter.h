@@ -40,8 +40,8 @@ typedef struct TampSplitRecord {
   uint64_t line;        /* where it begins, from 1 */
   const uint8_t *bytes; /* valid during the call. NULL for a line that was not kept: one over the
                            limit, or a first line that looked like an object with a list */
-  uint32_t tail;   /* LINES: bytes of the line end, which go with it; 0: the file ends without one,
-                      and if   it is not JSON it is torn. Otherwise 0. */
+  uint32_t tail;   /* LINES: bytes of the line end, 1 or 2, which go with it; 0: the file ends without
+                      one, and if it is not JSON it is torn. Otherwise 0. */
   TampFault fault; /* to be set, counting from `bytes`, by a sink that fails because of them */
 } TampSplitRecord;
 
@@ -122,6 +122,7 @@ typedef struct TampSplitter {
   uint64_t root_from, root_to;
   uint64_t root_line, root_end_line;
   uint64_t newline; /* the first line end behind the root, UINT64_MAX for none */
+  uint8_t newline_bytes;
 } TampSplitter;
 
 /* The buffer is an array of `arena`. */

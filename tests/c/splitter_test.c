@@ -217,7 +217,7 @@ static void containers(void) {
       /* What looked like the one object was the first line of many. */
       {"{\"messages\":[{}]}\n{\"messages\":[{}]}\n", TAMP_CONTAINER_LINES, "",
        "0+17@1/1? 18+17@2/1 "},
-      {"{\"messages\":[{}]} \r\n\n {}", TAMP_CONTAINER_LINES, "", "0+17@1/3? 22+2@3/0 "},
+      {"{\"messages\":[{}]} \r\n\n {}", TAMP_CONTAINER_LINES, "", "0+18@1/2? 22+2@3/0 "},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     static Story story;

@@ -68,6 +68,20 @@ describe('bytes', () => {
     }
   });
 
+  test('white space behind the first of the lines is its own, however much it is and whatever ends the line', () => {
+    /* The first line holds a list, so it might be all of the file until the second one comes. */
+    const line = (/** @type {number} */ n) => JSON.stringify({ id: `m${n}`, role: n % 2 === 0 ? 'user' : 'assistant', content: `text ${n}`, messages: [] });
+    for (const space of [0, 1, 14, 15, 16, 17, 255, 256, 300]) {
+      for (const end of ['\n', '\r\n']) {
+        const lines = Array.from({ length: 20 }, (_, n) => (n === 0 ? line(n) + ' '.repeat(space) : line(n)));
+        const kept = (/** @type {boolean} */ keepFirstUser) => tamp.compactText(lines.map((each) => each + end).join(''), { strategy: 'sliding-window', keepMessages: 3, keepFirstUser }, agui).text();
+        const newest = lines.slice(-3).map((each) => each + end).join('');
+        assert.equal(kept(true), lines[0] + end + newest, `${space} spaces, ${JSON.stringify(end)}`);
+        assert.equal(kept(false), newest, `${space} spaces, ${JSON.stringify(end)}`);
+      }
+    }
+  });
+
   test('an empty list is a list', () => {
     for (const text of ['[]', ' [ ] ']) assert.equal(tamp.compactText(text, last, agui).text(), text);
   });
