@@ -56,7 +56,8 @@ TampMark tamp_arena_mark(const TampArena *arena);
 void tamp_arena_reset(TampArena *arena, TampMark mark);
 
 /* Makes sure that `*items` (NULL at first, with `*capacity` 0) has room for `needed` items of `item_size`
- * bytes, growing by half, and by less where it is large. On TAMP_NO_MEMORY nothing changed. New items are not initialised. */
+ * bytes, growing by half, and by less where it is large. On TAMP_NO_MEMORY nothing changed. New items are not
+ * initialised. */
 TampStatus tamp_arena_grow(TampArena *arena, void **items, uint32_t *capacity, size_t needed,
                            size_t item_size);
 

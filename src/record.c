@@ -234,6 +234,12 @@ static TampStatus make_pairs(const TampMessage *message, TampAtoms *atoms, TampA
   return TAMP_OK;
 }
 
+TampStatus tamp_source_give(TampText made, uint32_t length, uint8_t *to) {
+  if (made.length != length) return TAMP_BAD_SOURCE;
+  memcpy(to, made.bytes, length);
+  return TAMP_OK;
+}
+
 TampStatus tamp_record_read(const TampFormat *format, const TampRecord *record, TampMessage *message,
                             TampFault *fault) {
   const uint8_t *bytes = record->bytes;
@@ -249,7 +255,9 @@ TampStatus tamp_record_read(const TampFormat *format, const TampRecord *record, 
   TampStatus status =
       tamp_message_read(format, bytes, record->length, (record->flags & TAMP_RECORD_RAW) != 0, message, fault);
   message->record = record;
-  return status;
+  /* It was a message when it was read first. */
+  bool was_read = status == TAMP_OK || status == TAMP_NO_MEMORY;
+  return was_read || record->bytes ? status : TAMP_BAD_SOURCE;
 }
 
 TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,

@@ -33,6 +33,10 @@ typedef struct TampSource {
   void *context;
 } TampSource;
 
+/* For a source that makes its bytes anew: gives them, or TAMP_BAD_SOURCE when they are no longer `length` bytes, since
+ * what they are made of has changed. */
+TampStatus tamp_source_give(TampText made, uint32_t length, uint8_t *to);
+
 typedef struct TampRecord {
   const uint8_t *bytes; /* as they were given; NULL when they are at `offset` of `source` */
   const TampSource *source;
@@ -78,7 +82,8 @@ extern const TampCounter tamp_counter_none;
 TampStatus tamp_record_make(const TampMessage *message, TampAtoms *atoms, TampArena *arena,
                             const TampCounter *counter, TampRecord *out);
 
-/* Reads the message of a record again: from its bytes, or from its source into the message's buffer. */
+/* Reads the message of a record again: from its bytes, or from its source into the message's buffer. TAMP_BAD_SOURCE when
+ * that gives no message any more. */
 TampStatus tamp_record_read(const TampFormat *format, const TampRecord *record, TampMessage *message,
                             TampFault *fault);
 

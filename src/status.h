@@ -19,6 +19,7 @@ typedef enum TampStatus {
   TAMP_STALE_PLAN = 10,    /* the history is no longer the one that was planned on */
   TAMP_BAD_ARGUMENT = 11,  /* an option outside its documented range */
   TAMP_NO_SUMMARIZER = 12, /* a summarize step in a call that cannot ask for a summary */
+  TAMP_BAD_SOURCE = 13,    /* a file could not be read again, or is no longer the one that was read */
 } TampStatus;
 
 /* Nesting levels of arrays and objects that are read; the 1,001st is TAMP_TOO_DEEP. */

@@ -19,7 +19,7 @@ enum {
   LINE_UNDONE = 1 << 1, /* nor this, but it has to stay */
   LINE_TWIN = 1 << 2,   /* `said` is what it copies */
   LINE_TIED = 1 << 3,   /* there are facts about it */
-  LINE_TAIL = 1 << 4,   /* times the bytes of the line end */
+  LINE_TAIL = 1 << 4,   /* times the bytes of the line end, of which there are two at most */
 };
 
 /* A record of the file, in its order. There are millions of them: 16 bytes. */
@@ -167,6 +167,8 @@ static uint64_t length_of(const Line *line) {
 static uint32_t tail_of(const Line *line) {
   return line->flags / LINE_TAIL;
 }
+
+_Static_assert(TAMP_LINKS == 3, "a Tie holds the first link, MoreTies the two others");
 
 /* What is known of a line's ties, in `facts`; NULL when nothing is. */
 static const Facts *facts_of(const TampTranscript *t, uint32_t index, Facts *facts) {

@@ -442,8 +442,8 @@ TampStatus export_digest(const uint8_t *array, uint32_t length, uint32_t a, uint
 
 /* ── Policy ───────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* out: handle, whether it asks for summaries, and whether it weighs tokens; with TAMP_BAD_POLICY a handle, and the problems as JSON
- * (pointer, length). */
+/* out: handle, whether it asks for summaries, and whether it weighs tokens; with TAMP_BAD_POLICY a handle, and the
+ * problems as JSON (pointer, length). */
 EXPORT(tamp_policy_new) TampStatus export_policy_new(const uint8_t *json, uint32_t length) {
   uint32_t handle;
   Holder *holder;
@@ -594,7 +594,7 @@ TampStatus export_plan_question_message(uint32_t handle, uint32_t history_handle
 /* ── Transcripts ──────────────────────────────────────────────────────────────────────────────────────── */
 
 static TampStatus read_by_import(void *context, uint64_t offset, uint32_t length, uint8_t *to) {
-  return import_read((uint32_t)(uintptr_t)context, (double)offset, length, to) == 0 ? TAMP_OK : TAMP_BAD_COUNT;
+  return import_read((uint32_t)(uintptr_t)context, (double)offset, length, to) == 0 ? TAMP_OK : TAMP_BAD_SOURCE;
 }
 
 /* `format` TAMP_NONE: to be told. `counted` 0: tokens are not estimated. out: handle, which is the key of its file. */

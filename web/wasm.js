@@ -21,6 +21,7 @@ const BAD_COUNT = 8;
 const NEEDS_SUMMARY = 9;
 const STALE_PLAN = 10;
 const NO_SUMMARIZER = 12;
+const BAD_SOURCE = 13;
 
 /** TAMP_NONE: no such index. */
 export const NONE = 0xffffffff;
@@ -208,6 +209,8 @@ export class Bridge {
         return new TampError('bad-handle', 'This history was disposed of, or is in use by the call whose countTokens is running.');
       case BAD_COUNT:
         return new TampError('bad-count', 'countTokens must return an integer of at least 0 for every text.');
+      case BAD_SOURCE:
+        return new TampError('source-changed', 'This transcript is no longer what it was when it was read. Nothing was written; read it again.');
       case STALE_PLAN:
         return new TampError('stale-plan', 'The history was edited while its summary was written, so the summary no longer fits it. Nothing was changed; compact again.');
       case NO_SUMMARIZER:
@@ -235,7 +238,7 @@ export class Bridge {
   #raise(status) {
     const thrown = this.#thrown;
     this.#thrown = null;
-    if (status === BAD_COUNT && thrown) throw thrown.error;
+    if ((status === BAD_COUNT || status === BAD_SOURCE) && thrown) throw thrown.error;
     throw this.#failure(status);
   }
 
@@ -317,7 +320,7 @@ export class Bridge {
   feed(handle, bytes) {
     return this.#pass(bytes, (at, length) => {
       const status = this.#exports.tamp_transcript_feed(handle, at, length);
-      if (status === BAD_COUNT) this.#raise(status);
+      if (status === BAD_SOURCE) this.#raise(status);
       if (status !== OK) throw this.#messageFailure(status);
       return this.#words(1)[0];
     });
@@ -330,7 +333,7 @@ export class Bridge {
    */
   finish(handle) {
     const status = this.#exports.tamp_transcript_finish(handle);
-    if (status === BAD_COUNT) this.#raise(status);
+    if (status === BAD_SOURCE) this.#raise(status);
     if (status !== OK) throw this.#messageFailure(status);
     const words = this.#words(7);
     const lines = new Uint32Array(this.#memory.buffer, words[3], 6 * words[4]);

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "../text.h"
 #include "strategy.h"
 
@@ -181,8 +179,7 @@ static TampStatus collapse_again(void *context, uint64_t offset, uint32_t length
   TampEdit edit = {.kind = TAMP_EDIT_COLLAPSE, .part = TAMP_NONE, .text = text};
   if (!status) status = run->format->edit(&collapse.call, &edit, 1, &collapse.texts, &writer);
   if (!status) status = tamp_writer_finish(&writer, &json);
-  if (!status && json.length != length) status = TAMP_BAD_COUNT;
-  if (!status) memcpy(to, json.bytes, length);
+  if (!status) status = tamp_source_give(json, length, to);
   tamp_arena_free(&collapse.texts);
   return status;
 }

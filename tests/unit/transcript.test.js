@@ -385,6 +385,27 @@ describe('summaries', () => {
   });
 });
 
+describe('a transcript that changes while it is trimmed', () => {
+  const tool = (/** @type {number} */ n) => [
+    { id: `c${n}`, role: 'assistant', toolCalls: [{ id: `x${n}`, type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    { id: `t${n}`, role: 'tool', toolCallId: `x${n}`, content: `result ${n} `.repeat(200) },
+  ];
+  const lines = () => encoder.encode([plain(0), ...Array.from({ length: 12 }, (_, n) => tool(n)).flat(), plain(1)].map((message) => `${JSON.stringify(message)}\n`).join(''));
+  const policy = [{ strategy: 'clear-tool-results', keepLast: 6 }, { strategy: 'tool-results', keepLastToolCallGroups: 2 }, { strategy: 'summarize', keepMessages: 2 }];
+
+  for (const [how, change] of /** @type {[string, (bytes: Uint8Array) => void][]} */ ([
+    ['is no JSON any more', (bytes) => { bytes.fill(0x20); }],
+    ['holds other messages', (bytes) => { bytes.set(encoder.encode('"'), bytes.indexOf('r'.charCodeAt(0), 400)); }],
+    ['is longer where it is escaped', (bytes) => { for (let at = bytes.indexOf(0x20); at >= 0; at = bytes.indexOf(0x20, at + 1)) bytes[at] = 0x01; }],
+  ])) {
+    test(`is a typed error that says so: it ${how}`, async () => {
+      const bytes = lines();
+      const trimmed = trim(bytes, policy, { format: 'ag-ui', summarize: () => { change(bytes); return 'A short summary.'; } });
+      await assert.rejects(trimmed, (error) => error instanceof TampError && error.code === 'source-changed' && /read it again/.test(error.message));
+    });
+  }
+});
+
 describe('real transcripts', { skip: missing ?? false }, () => {
   for (const { name, bytes } of transcripts) {
     for (const policy of policies) {
