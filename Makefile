@@ -41,14 +41,13 @@ SANITIZE := -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all -f
 
 LANGUAGE := -std=c11 -Isrc -isystem build/cjson
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
-# Every byte goes through these: they are worth their size. The rest runs once a message and is made small,
-# which takes a quarter off the Wasm and no speed. emcc forbids inlining for -Oz even where -O2 comes after it,
-# which makes the hot loops ten times slower: it has to be allowed again.
-HOT := src/digest.c src/json/cursor.c src/json/splitter.c src/json/utf8.c src/json/value.c src/tokens.c
-# Through these goes every message of a history in every turn, which has a millisecond: a fifth of it for 0.9 KB.
-HOT += src/list.c src/plan.c src/run.c src/strategies/step.c src/strategies/truncation.c
-# -Os takes a kilobyte off these, and they are no slower; the cursor would be.
-WARM := src/digest.c src/json/splitter.c src/json/utf8.c src/json/value.c src/tokens.c src/list.c src/plan.c src/run.c src/strategies/step.c src/strategies/truncation.c
+# Every byte, or in every turn every message of a history, goes through these: they are worth their size. The rest runs
+# once a message and is made small, which takes a quarter off the Wasm and no speed. emcc forbids inlining for -Oz even
+# where -O2 comes after it, which makes the hot loops ten times slower: it has to be allowed again. -Os takes a kilobyte
+# off the warm ones, and they are no slower; the cursor would be.
+HOT := src/json/cursor.c
+WARM := src/digest.c src/json/splitter.c src/json/utf8.c src/json/value.c src/tokens.c
+WARM += src/list.c src/plan.c src/run.c src/strategies/step.c src/strategies/truncation.c
 # The ordinary ABI passes a struct of two words, as every text is, through memory; this one as two words. No
 # library takes or gives such structs, so only our own objects have to agree.
 WASM_ABI := -Xclang -target-abi -Xclang experimental-mv
@@ -202,7 +201,7 @@ c-tests: $(C_TESTS)
 	$(if $(filter-out $(C_TESTS),$(wildcard build/c-tests/*)),@rm -f $(filter-out $(C_TESTS),$(wildcard build/c-tests/*)))
 .SECONDARY:
 
-# `make test ONLY=tests/unit/clamp.test.js` runs some of them. FUZZ_SECONDS (5), SOAK (20000), CASES: how much of it.
+# `make test ONLY=tests/unit/clamp.test.js` runs some of them. FUZZ_TRIES (5000), SOAK (20000), CASES: how much of it.
 # What failed is repeated at the end of the output, and build/test.tap has all of it.
 TEST_FILES := $(sort $(wildcard tests/*/*.test.js))
 ONLY ?= $(TEST_FILES)

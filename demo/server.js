@@ -3,8 +3,8 @@
  *
  *   node demo/server.js          http://localhost:8471, or PORT=…
  *
- * In the chat answers a scripted agent; OPENAI_BASE_URL, OPENAI_API_KEY and MODEL put a model in its place, AGUI_URL an
- * AG-UI server of your own.
+ * In the chat answers a scripted agent; OPENAI_BASE_URL, OPENAI_API_KEY and MODEL put a model in its place, AGUI_URL or
+ * the field on the page an AG-UI server of your own.
  *
  * The page needs no server of its own kind: everything but the chat also works from any static host.
  */

@@ -25,7 +25,7 @@ for name; do
   log=build/fuzz/$name.log
   if build/fuzz/bin/"$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
       -print_final_stats=1 -artifact_prefix="build/fuzz/findings/$name-" ${FUZZ_FLAGS:-} "$@" >"$log" 2>&1; then
-    echo "fuzz $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s, none fails"
+    echo "fuzz $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s at most, none fails"
   else
     tail -n 40 "$log"
     failed="$failed $name"

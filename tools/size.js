@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 // Wasm + what `import … from 'tamp'` loads. The design's budget was set before all formats and transcripts were in one
-// module, and is missed by far: it is printed, so that nobody forgets it. The gate is what was reached and 3 %, so that
-// growth is seen; whoever makes the module smaller lowers it.
+// module, and is missed by far: it is printed, so that nobody forgets it. The gate is just above what was reached, so that
+// growth is seen: whoever makes the module smaller lowers it, and whoever raises it says what for.
 const BUDGET = 40 * 1024;
 const GATE = 94.8 * 1024;
 
