@@ -44,9 +44,9 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -
 # Every byte, or in every turn every message of a history, goes through these: they are worth their size. The rest runs
 # once a message and is made small, which takes a quarter off the Wasm and no speed. emcc forbids inlining for -Oz even
 # where -O2 comes after it, which makes the hot loops ten times slower: it has to be allowed again. -Os takes a kilobyte
-# off the warm ones, and they are no slower; the cursor would be.
-HOT := src/json/cursor.c
-WARM := src/digest.c src/json/splitter.c src/json/utf8.c src/json/value.c src/tokens.c
+# off the warm ones, for 0.07 ms of a turn on 10,000 messages.
+HOT := src/json/cursor.c src/json/value.c src/tokens.c
+WARM := src/digest.c src/json/splitter.c src/json/utf8.c
 WARM += src/list.c src/plan.c src/run.c src/strategies/step.c src/strategies/truncation.c
 # The ordinary ABI passes a struct of two words, as every text is, through memory; this one as two words. No
 # library takes or gives such structs, so only our own objects have to agree.

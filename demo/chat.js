@@ -67,7 +67,7 @@ class Chat {
     earlier.max = String(this.#ends.length - 1);
     earlier.addEventListener('input', () => this.#restart({ live: this.#live() }));
     for (const id of ['#chat-window', '#chat-policy', '#chat-on']) $(id).addEventListener('change', () => this.#restart({ live: this.#live() }));
-    $('#chat-policy').replaceChildren(...POLICIES.filter(({ of }) => tamp.checkPolicy(of(16000)).length === 0).map(({ name, title }) => h('option', { value: name }, title)));
+    $('#chat-policy').replaceChildren(...POLICIES.map(({ name, title }) => h('option', { value: name }, title)));
     $('#chat-prompts').replaceChildren(...PROMPTS.map((text) => h('button', { type: 'button', class: 'button', onclick: () => this.#ask(text) }, text)));
     $('#chat-clear').addEventListener('click', () => this.#restart({ live: [] }));
     $('#chat-form').addEventListener('submit', (event) => {

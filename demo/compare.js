@@ -58,7 +58,6 @@ const cell = (name, label) => h('td', { role: 'cell', class: name, 'data-label':
 
 export async function start() {
   const [tamp, peers] = await Promise.all([core(), import('./vendor/peers.js')]);
-  const ways = WAYS.filter(({ policy }) => !policy || tamp.checkPolicy(policy(1000, 0)).length === 0);
   const slider = $('#compare-budget');
   const number = $('#compare-tokens');
   const table = $('#compare-rows');
@@ -73,7 +72,7 @@ export async function start() {
   let turn = 0;
   const weigh = (message) => weights.get(message) ?? tamp.countTokens([message]);
 
-  const rows = ways.map((way, n) => {
+  const rows = WAYS.map((way, n) => {
     const cells = {
       bars: cell('mini', ''), tokens: cell('num', 'Tokens'), messages: cell('num', 'Messages'), valid: cell('verdicts', 'Would a provider take it?'), sweep: cell('num', `Refused at ${SWEEP.length} budgets`), time: cell('num', `Best time of ${RUNS}`),
     };

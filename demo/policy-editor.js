@@ -16,7 +16,6 @@ export class PolicyEditor {
   #flat = true;
   #policy = null;
   #ranges = { tokens: 128000, messages: 400, bytes: 1000000, groups: 60, turns: 20, results: 60, characters: 8000 };
-  #unsupported = new Set();
 
   /**
    * @param {HTMLElement} root
@@ -27,17 +26,12 @@ export class PolicyEditor {
     this.#root = root;
     this.#check = check;
     this.#onChange = onChange;
-    for (const { name } of STRATEGIES) {
-      const problems = check(newStep(name));
-      if (problems.some(({ code }) => code === 'unknown-strategy')) this.#unsupported.add(name);
-    }
-    const budgetWorks = !check({ strategy: 'budget', maxTokens: 1000, steps: [newStep('tool-results')] }).some(({ code }) => code === 'unknown-strategy');
     this.#root.replaceChildren(
       h('div', { class: 'field' },
         h('label', { for: 'preset' }, 'Start from'),
         h('select', { id: 'preset', onchange: (event) => this.#usePreset(event.target) },
           h('option', { value: '' }, 'a policy of your own'),
-          PRESETS.filter(({ policy }) => !check(policy).length).map(({ name, title }) => h('option', { value: name }, title)))),
+          PRESETS.map(({ name, title }) => h('option', { value: name }, title)))),
       h('div', { class: 'segmented', role: 'group', 'aria-label': 'How to edit the policy' },
         h('button', { type: 'button', 'aria-pressed': 'true', id: 'as-form', onclick: () => this.#showJson(false) }, 'Form'),
         h('button', { type: 'button', 'aria-pressed': 'false', id: 'as-json', onclick: () => this.#showJson(true) }, 'JSON')),
@@ -49,11 +43,11 @@ export class PolicyEditor {
           h('select', { id: 'add-step', onchange: (event) => this.#addStep(event.target) },
             h('option', { value: '' }, 'Add a step…'),
             this.#options())),
-        budgetWorks ? h('div', { class: 'budget-box' },
+        h('div', { class: 'budget-box' },
           h('label', { class: 'check' },
             h('input', { type: 'checkbox', id: 'budget-on', onchange: (event) => this.#setBudget(event.target.checked ? 30000 : null) }),
             h('span', null, 'Stop as soon as it fits')),
-          h('div', { id: 'budget-field' })) : null),
+          h('div', { id: 'budget-field' }))),
       h('div', { id: 'policy-json', hidden: true },
         h('label', { for: 'policy-text', class: 'sr' }, 'Policy as JSON'),
         (this.#json = h('textarea', { id: 'policy-text', spellcheck: 'false', rows: '16', 'aria-describedby': 'policy-problems', oninput: () => this.#readJson() }))),
@@ -85,7 +79,7 @@ export class PolicyEditor {
   }
 
   #options() {
-    return STRATEGIES.filter(({ name }) => !this.#unsupported.has(name)).map(({ name, title }) => h('option', { value: name }, title));
+    return STRATEGIES.map(({ name, title }) => h('option', { value: name }, title));
   }
 
   #usePreset(select) {
@@ -194,7 +188,6 @@ export class PolicyEditor {
     $('#steps-nested', this.#root).hidden = this.#flat;
     $('#steps', this.#root).replaceChildren(...(this.#flat ? this.#steps.map((step, i) => this.#step(step, i)) : []));
     const box = $('#budget-on', this.#root);
-    if (!box) return;
     box.checked = this.#flat && this.#budget !== null;
     $('#budget-field', this.#root).replaceChildren(...(box.checked
       ? [this.#number('budget-tokens', 'Fit into', 'tokens', '/maxTokens', () => this.#budget, (value) => { this.#budget = value ?? 0; })]

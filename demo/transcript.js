@@ -5,7 +5,7 @@ export class FileProblem extends Error {
   code = 'file';
 }
 
-const WHAT = 'Tamp reads a chat as JSON: a list of messages, as AG-UI or OpenAI clients store it.';
+const WHAT = 'Tamp reads a chat as JSON: a list of messages, or one a line.';
 
 /**
  * @param {Uint8Array} bytes
@@ -85,21 +85,4 @@ export function guessFormat(messages) {
   const objects = messages.filter((message) => typeof message === 'object' && message !== null);
   for (const [format, sign] of SIGNS) if (objects.some(sign)) return format;
   return objects.some(({ id }) => typeof id === 'string') ? 'ag-ui' : 'openai';
-}
-
-const reads = (tamp, format) => {
-  try {
-    tamp.inspect([], { format });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** Names of the formats that the core at hand reads. */
-export const readableFormats = (tamp) => [...FORMAT_NAMES].filter(([format]) => reads(tamp, format)).map(([, name]) => name);
-
-/** Throws a FileProblem when the core at hand does not read this format. */
-export function checkFormat(tamp, format) {
-  if (!reads(tamp, format)) throw new FileProblem(`This looks like a transcript of ${FORMAT_NAMES.get(format)}, which this version cannot trim yet. It reads ${readableFormats(tamp).join(', ')}.`);
 }

@@ -10,7 +10,7 @@ import { applyStory, readStory } from './story.js';
 import { needsModel } from './strategies.js';
 import { tabs } from './tabs.js';
 import { Timeline } from './timeline.js';
-import { FORMAT_NAMES, FileProblem, checkFormat, guessFormat, parseTranscript, readableFormats } from './transcript.js';
+import { FORMAT_NAMES, FileProblem, guessFormat, parseTranscript } from './transcript.js';
 import { validate } from './validator.js';
 
 const SAMPLE_NAME = 'sample.json';
@@ -80,7 +80,6 @@ class Trimmer {
       check: (policy) => tamp.checkPolicy(policy),
       onChange: (policy, problems) => this.#setPolicy(policy, problems),
     });
-    $('#source-hint').textContent = `or drop one anywhere on this page: JSON from ${readableFormats(tamp).join(', ')}. It is read here and sent nowhere.`;
     $('#use-sample').addEventListener('click', () => this.openSample());
     $('#source-cancel').addEventListener('click', () => this.#opening?.abort());
     $('#download').addEventListener('click', () => this.#download());
@@ -157,7 +156,7 @@ class Trimmer {
       this.#history = this.#story = null;
       this.#large = { file, blob: trimmed.blob() };
       this.#file = { name: file.name, format: trimmed.format };
-      this.#compaction = { ...trimmed, report: trimmed.report };
+      this.#compaction = trimmed;
       this.#showLarge(trimmed, policy, performance.now() - started, large);
     } catch (error) {
       if (this.#opening !== opening) return;
@@ -217,7 +216,6 @@ class Trimmer {
       }
       const { messages, container, key } = parseTranscript(bytes);
       const format = guessFormat(messages);
-      checkFormat(this.#tamp, format);
       history = this.#tamp.open(messages, { format });
       const story = await readStory(this.#tamp, history, messages, format, { signal, onProgress: messages.length > MANY ? show : undefined });
       this.#history?.dispose();

@@ -2,21 +2,17 @@
  * How the demo looks: nothing moves as a panel fills, and each panel looks as it did when somebody last looked at it.
  *
  * `UPDATE=1 node --test tests/browser/demo-looks.test.js` takes the pictures anew, into tests/browser/pictures: look at
- * them before they are committed. A picture that differs is left beside build/ as pictures/NAME.png.
+ * them before they are committed. One that differs is left as build/pictures/NAME.png.
  */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
 
-import { loadTamp } from '../../dist/index.js';
-import { agentFromEnvironment } from '../../demo/server/agent.js';
-import { createDemoServer } from '../../demo/server.js';
 import { launch } from './chromium.js';
+import { compared, startDemo } from './demo.js';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const pictures = new URL('pictures/', import.meta.url);
 const found = new URL('../../build/pictures/', import.meta.url);
 
@@ -27,7 +23,7 @@ const TOLERANCE = 0.025;
 const PANELS = [
   { name: 'trim', hash: '', ready: () => document.querySelector('#stat-tokens strong') !== null && document.querySelector('.messages > li') !== null },
   { name: 'chat', hash: '#chat', ready: () => document.querySelector('#chat-prompts button:not([disabled])') !== null && document.querySelectorAll('#chat-log > li').length > 0 },
-  { name: 'compare', hash: '#compare', ready: () => document.querySelectorAll('#compare-rows tr').length > 0 && [...document.querySelectorAll('#compare-rows tr td:nth-child(6)')].every((cell) => !['', '…'].includes(cell.textContent)) },
+  { name: 'compare', hash: '#compare', ready: compared },
   { name: 'sessions', hash: '#sessions', ready: () => document.querySelectorAll('#session-ui > li').length > 0 },
 ];
 
@@ -36,21 +32,16 @@ const RESTLESS = ['#stat-time', '#compare-rows td:nth-child(7)', '#session-datab
 
 /** @type {import('playwright-core').Browser} */
 let browser;
-/** @type {import('node:http').Server} */
-let server;
-let address = '';
+/** @type {Awaited<ReturnType<typeof startDemo>>} */
+let demo;
 
 before(async () => {
   browser = await launch();
-  const { handler } = await agentFromEnvironment({}, await loadTamp());
-  server = createDemoServer({ root, agent: handler });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  address = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}/`;
+  demo = await startDemo();
 });
 after(async () => {
   await browser?.close();
-  server?.closeAllConnections();
-  server?.close();
+  await demo?.close();
 });
 
 /** A panel, whole. @param {import('node:test').TestContext} t @param {typeof PANELS[number]} panel @param {object} options */
@@ -64,7 +55,7 @@ async function open(t, { hash, ready }, options) {
       for (const { value, sources } of list.getEntries()) window.moved.push({ value, what: sources.map(({ node }) => node?.id || node?.className || node?.nodeName).join(', ') });
     }).observe({ type: 'layout-shift', buffered: true });
   });
-  await page.goto(address + hash);
+  await page.goto(demo.address + hash);
   await page.waitForFunction(ready);
   await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
   return page;

@@ -13,6 +13,7 @@ import { agentFromEnvironment } from '../../demo/server/agent.js';
 import { createDemoServer } from '../../demo/server.js';
 import { validate } from '../../demo/validator.js';
 import { launch, serve } from './chromium.js';
+import { compared, startDemo } from './demo.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -21,20 +22,16 @@ const sample = JSON.parse(sampleBytes.toString());
 
 /** @type {import('playwright-core').Browser} */
 let browser;
-let server;
 let address;
+let close;
 
 before(async () => {
   browser = await launch();
-  const { handler } = await agentFromEnvironment({}, await loadTamp());
-  server = createDemoServer({ root, agent: handler });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  address = `http://127.0.0.1:${server.address().port}/`;
+  ({ address, close } = await startDemo());
 });
 after(async () => {
   await browser?.close();
-  server?.closeAllConnections();
-  server?.close();
+  await close?.();
 });
 
 /**
@@ -320,7 +317,7 @@ test('"What if?" judges every way by the same check, and Tamp’s are never refu
   const page = await open(t, { hash: '#compare' });
   const rows = page.locator('#compare-rows tr');
   await rows.first().waitFor();
-  await page.waitForFunction(() => [...document.querySelectorAll('#compare-rows tr td:nth-child(6)')].every((cell) => cell.textContent !== '…' && cell.textContent !== ''), null, { timeout: 30_000 });
+  await page.waitForFunction(compared);
   const table = await rows.evaluateAll((all) => all.map((row) => ({ name: row.querySelector('label').textContent, ours: row.classList.contains('ours'), verdict: row.dataset.verdict, swept: row.cells[5].textContent })));
   assert.ok(table.length >= 7, `${table.length} rows`);
   for (const row of table.filter(({ ours }) => ours)) {

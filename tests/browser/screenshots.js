@@ -1,10 +1,8 @@
 // Takes the pictures of the demo that README.md shows, docs/*.png: `node tests/browser/screenshots.js`.
 import { fileURLToPath } from 'node:url';
 
-import { agentFromEnvironment } from '../../demo/server/agent.js';
-import { createDemoServer } from '../../demo/server.js';
-import { loadTamp } from '../../dist/index.js';
 import { launch } from './chromium.js';
+import { compared, startDemo } from './demo.js';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 
@@ -21,8 +19,7 @@ const PICTURES = {
     await page.locator('#chat-meter').evaluate((meter) => window.scrollTo(0, meter.getBoundingClientRect().top + window.scrollY - 96));
   },
   compare: async (page) => {
-    await page.waitForFunction(() => document.querySelectorAll('#compare-rows tr').length > 0
-      && [...document.querySelectorAll('#compare-rows tr td:nth-child(6)')].every((cell) => !['', '…'].includes(cell.textContent)));
+    await page.waitForFunction(compared);
   },
   sessions: async (page) => {
     await page.locator('#session-ui .nothing').waitFor();
@@ -35,15 +32,13 @@ const PICTURES = {
   },
 };
 
-const { handler } = await agentFromEnvironment({}, await loadTamp());
-const server = createDemoServer({ agent: handler });
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const demo = await startDemo();
 const browser = await launch();
 try {
   for (const [name, play] of Object.entries(PICTURES)) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: 'reduce', colorScheme: 'light' });
     const page = await context.newPage();
-    await page.goto(`http://127.0.0.1:${server.address().port}/#${name}`);
+    await page.goto(`${demo.address}#${name}`);
     await play(page);
     await page.screenshot({ path: `${docs}${name}.png` });
     await context.close();
@@ -51,6 +46,5 @@ try {
   }
 } finally {
   await browser.close();
-  server.closeAllConnections();
-  server.close();
+  await demo.close();
 }

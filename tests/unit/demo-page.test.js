@@ -6,7 +6,7 @@ import { literal } from '../../demo/code.js';
 import { describe, preview } from '../../demo/describe.js';
 import { bytes, oneLine, visible } from '../../demo/format.js';
 import { keysOf, newStep, PRESETS, STRATEGIES, strategiesIn } from '../../demo/strategies.js';
-import { checkFormat, FileProblem, guessFormat, parseTranscript } from '../../demo/transcript.js';
+import { FORMAT_NAMES, FileProblem, guessFormat, parseTranscript } from '../../demo/transcript.js';
 import { validate } from '../../demo/validator.js';
 
 const encode = (text) => new TextEncoder().encode(text);
@@ -72,10 +72,9 @@ test('a format is known by what only that format has', () => {
   for (const [format, messages] of Object.entries(cases)) assert.equal(guessFormat(messages), format);
 });
 
-test('a format the core does not read is named, with those it does', () => {
-  const tamp = { inspect: (_messages, { format }) => { if (format !== 'openai' && format !== 'ag-ui') throw new Error('unknown format'); } };
-  checkFormat(tamp, 'openai');
-  assert.throws(() => checkFormat(tamp, 'codex'), (error) => error instanceof FileProblem && /Codex.*cannot trim yet\. It reads AG-UI, OpenAI\.$/.test(error.message));
+test('the page names every format that it knows, in the words it uses for them', async () => {
+  const page = await readFile(new URL('../../demo/index.html', import.meta.url), 'utf8');
+  assert.ok(page.includes(`JSON from ${[...FORMAT_NAMES.values()].join(', ')}.`));
 });
 
 test('no value in place of a message stops it from being shown', () => {
@@ -129,6 +128,13 @@ test('each strategy’s form starts from a step with a key for each of its numbe
 test('a policy is written as the JS one would write', () => {
   assert.equal(literal({ strategy: 'clamp', roles: ['tool'], n: 1.5, 'a-b': "it's" }), "{ strategy: 'clamp', roles: ['tool'], n: 1.5, 'a-b': 'it\\'s' }");
   assert.match(literal({ a: 'x'.repeat(60), b: 'y'.repeat(60) }), /^\{\n {2}a: '/);
+});
+
+test('every policy that the page starts from is one the core takes', async () => {
+  const { loadTamp } = await import('../../dist/index.js');
+  const tamp = await loadTamp();
+  for (const { name, policy } of PRESETS) assert.deepEqual(tamp.checkPolicy(policy), [], name);
+  for (const { name } of STRATEGIES) assert.deepEqual(tamp.checkPolicy(newStep(name)), [], name);
 });
 
 test('the form’s fall-backs are what the core takes when a key is absent', async () => {
