@@ -18,6 +18,7 @@ function bench(file) {
   };
   const own = result.rows[0];
   return {
+    name: result.name,
     /** Tamp's own median. */
     time: own && `${short(own.median)} ms`,
     rate: own?.megabytesPerSecond && `${short(own.megabytesPerSecond)} MB/s`,
@@ -61,8 +62,8 @@ const rows = [
   ['one new message on a history of 10,000: `sync` + `compact`', steady.time, `compacting the whole list anew: ${steady.peer('compact of the whole list')}`],
   ['estimate tokens, crossing included', tokens.rate, `\`tokenx\`: ${tokens.times('tokenx')} slower; \`gpt-tokenizer\`, exact: ${tokens.times('gpt-tokenizer')} slower`],
   ['its error against exact o200k, 35 kinds of text', `mean ${tokens.figure('mean error over')}, worst ${tokens.figure('worst kind')}`, `\`tokenx\`: mean ${tokens.figure('mean error of tokenx')}, worst ${tokens.figure('worst kind of tokenx')}`],
-  ['trim a transcript file, bytes to bytes, every token counted', transcript.rate,
-    `decode, parse, trim, stringify, encode in JS: ${transcript.times('TextDecoder')} slower without counting, ${transcript.times('the same, counted')} with \`tokenx\`. By messages, nothing counted: **${transcript.figure('by messages')}**`],
+  [`${transcript.name}, every token counted`, transcript.rate,
+    `the same in JS takes ${transcript.times('TextDecoder')} the time without counting, ${transcript.times('the same, counted')} with \`tokenx\`. By messages, nothing counted, Tamp is **${transcript.figure('by messages')}** as fast`],
   ['the middleware, a run more on 2,000 messages', agui.time, `the client's own clone of the list: ${agui.times('the client')}`],
   ['100,000 events of a run through the middleware', events.time, `\`compactEvents\`, which folds them: ${events.peer('compactEvents')}`],
   ['a streamed piece on a long chat after `afterMode: "remove"`', agui.figure('a streamed piece, after'), `before: ${agui.figure('a streamed piece, 2,000')}, **${agui.figure('streaming is faster')}**`],
@@ -79,7 +80,7 @@ const table = [
   ...rows.map((row) => `| ${row.join(' | ')} |`),
   '',
   `Medians of interleaved runs on ${cores} cores of ${cpu.replace(/\s+/g, ' ').trim()}, Node ${node.slice(1)}. \`make bench\` prints every figure of this table with its spread and its target, beside its`,
-  'peer and a bare scan of the same bytes in the same run, and writes `build/bench.json`, from which this table is made.',
+  'peer in the same run, and writes `build/bench.json`, from which `node tools/measured.js` makes this table. For the transcript, `TRANSCRIPT_MB=100 make bench`.',
 ].join('\n');
 
 const readme = readFileSync(`${root}README.md`, 'utf8');

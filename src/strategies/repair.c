@@ -385,6 +385,7 @@ static TampStatus pass_rest(Repair *repair, uint32_t at, uint32_t last, uint32_t
       if (with_results && entries[i].head != host && host != TAMP_NONE) {
         TampStatus status = put_unit(repair, record_of(repair, i), i, host, true);
         if (status) return status;
+        tamp_run_reason(repair->run, entries[i].origin, "repair: put with the results of the same calls");
       } else {
         pass_on(repair, i);
       }

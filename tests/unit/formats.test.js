@@ -338,14 +338,14 @@ const callOf = (/** @type {string} */ toolCallId) => ({ role: 'assistant', conte
 
 test('an orphan among the results of one assistant message goes, and the others stay', () => {
   const list = [{ role: 'user', content: 'q' }, callOf('f'), { role: 'assistant', content: [outputOf('f'), outputOf('nobody')] }];
-  const { messages, report } = tamp.compact(list, { strategy: 'repair' }, { format: 'ai-sdk-model' });
+  const { messages, report } = compact(list, { strategy: 'repair' }, 'ai-sdk-model');
   assert.equal(report.reason, null);
   assert.deepEqual(messages, [list[0], list[1], { role: 'assistant', content: [outputOf('f')] }]);
 });
 
 test('a message of results without any adds nothing to the one that its neighbours are put into', () => {
   const list = [{ role: 'user', content: 'q' }, callOf('a'), { role: 'tool', content: [] }, { role: 'system', content: 's' }, { role: 'tool', content: [outputOf('a'), outputOf('a')] }];
-  const { messages, report } = tamp.compact(list, { strategy: 'repair' }, { format: 'ai-sdk-model' });
+  const { messages, report } = compact(list, { strategy: 'repair' }, 'ai-sdk-model');
   assert.equal(report.reason, null);
   assert.deepEqual(messages, [list[0], list[1], { role: 'tool', content: [outputOf('a')] }, list[3]]);
 });
