@@ -196,6 +196,24 @@ static TampStatus make_later(const Collapse *collapse, uint32_t group, uint64_t 
   return TAMP_OK;
 }
 
+/* Whether a member of the group stays beside what it collapses to: where a message is several records, what it says. */
+static bool stays(const TampEntry *entry, bool anchor) {
+  const TampRecord *record = entry->record;
+  bool says = record->role == TAMP_ROLE_ASSISTANT && record->call_count + record->result_count == 0;
+  return !anchor && (entry->stays || says);
+}
+
+/* What a message weighs besides its texts is counted where its last unit stands (list.h): when that goes and others stay
+ * that are in another group, it goes on to those. */
+static uint64_t passed_on(const TampList *list, uint32_t at) {
+  const TampEntry *entry = &list->entries[at];
+  bool last = at + 1 == list->count || !tamp_entry_joined(list, at + 1);
+  for (uint32_t i = entry->head; last && i < at; i++) {
+    if (list->entries[i].group != entry->group) return TAMP_MESSAGE_TOKENS;
+  }
+  return 0;
+}
+
 static TampStatus collapse_group(Collapse *collapse, uint32_t group, uint64_t max_chars) {
   TampStep *step = collapse->step;
   const TampList *list = step->list;
@@ -214,14 +232,12 @@ static TampStatus collapse_group(Collapse *collapse, uint32_t group, uint64_t ma
   /* A rewrite that saves nothing is not done. */
   uint64_t tokens = record->tokens;
   for (uint32_t i = list->groups[group].first; i != TAMP_NONE; i = list->entries[i].next) {
-    if (list->entries[i].stays) tokens += list->entries[i].record->tokens;
+    bool kept = stays(&list->entries[i], i == anchor);
+    tokens += kept ? list->entries[i].record->tokens : i == anchor ? 0 : passed_on(list, i);
   }
   if (tokens >= list->groups[group].tokens) return TAMP_OK;
   for (uint32_t i = list->groups[group].first; i != TAMP_NONE; i = list->entries[i].next) {
-    const TampRecord *member = list->entries[i].record;
-    /* Where a message is several records, what it says stays. */
-    bool says = member->role == TAMP_ROLE_ASSISTANT && member->call_count + member->result_count == 0;
-    if (i != anchor && !says) tamp_step_drop_entry(step, i);
+    if (i != anchor && !stays(&list->entries[i], false)) tamp_step_drop_entry(step, i);
   }
   return tamp_step_rewrite(step, anchor, record);
 }

@@ -428,4 +428,19 @@ static inline void put_message(Buffer *buffer, Input *input, const TampFormat *f
   if (format == &tamp_format_ai_sdk_model) put_ai_sdk_model(buffer, input);
 }
 
+/* In formats without metadata a text that begins with the label of a summary is one where a summary may stand.
+ * Then removing what stands before a message can make a summary of it, and the result says something else than the
+ * input did. Such lists are compacted, but not judged. */
+static inline bool grammar_says_label(const TampFormat *format, TampText list) {
+  static const char *const labels[] = {"[Conversation summary]", "[Earlier messages were removed.]"};
+  if (format == &tamp_format_ag_ui || format == &tamp_format_ai_sdk_ui) return false;
+  for (size_t k = 0; k < sizeof labels / sizeof *labels; k++) {
+    size_t length = strlen(labels[k]);
+    for (size_t i = 0; i + length <= list.length; i++) {
+      if (memcmp(list.bytes + i, labels[k], length) == 0) return true;
+    }
+  }
+  return false;
+}
+
 #endif

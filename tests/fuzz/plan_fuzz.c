@@ -393,14 +393,6 @@ static void check_result(TampHistory *history, const TampPlanView *view, const T
   free(list.bytes);
 }
 
-/* In formats without metadata a text that begins with the label of a summary is one where a summary may stand.
- * Then removing what stands before a message can make a summary of it, and the result says something else than the
- * input did. Such lists are compacted, but not judged. */
-static bool says_label(const TampFormat *format, const char *list) {
-  if (format == &tamp_format_ag_ui || format == &tamp_format_ai_sdk_ui) return false;
-  return strstr(list, "[Conversation summary]") || strstr(list, "[Earlier messages were removed.]");
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -444,7 +436,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (getenv("SHOW")) fprintf(stderr, "%s\n%s\n", format->name, text.bytes);
     TampHistory *history = open_history(format, (TampText){(const uint8_t *)text.bytes, text.length});
     TampPlan *plan = compact(history, policy, &options, answer);
-    if (plan && !says_label(format, text.bytes)) {
+    if (plan && !grammar_says_label(format, (TampText){(const uint8_t *)text.bytes, text.length})) {
       const TampPlanView *view = tamp_plan_view(plan);
       TampText report;
       if (getenv("SHOW")) fprintf(stderr, "%.*s\n", (int)view->reason.length, (const char *)view->reason.bytes);

@@ -349,3 +349,16 @@ test('a message of results without any adds nothing to the one that its neighbou
   assert.equal(report.reason, null);
   assert.deepEqual(messages, [list[0], list[1], { role: 'tool', content: [outputOf('a')] }, list[3]]);
 });
+
+test('collapsing saves what it says, also where a message of results goes on with what stands beside them', () => {
+  const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'read_file', input: { path: 'src/a.c' } }, { type: 'text', text: 'six of these?' }] };
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+  const countTokens = (/** @type {string} */ text) => Buffer.byteLength(text);
+  for (let padding = 0; padding < 40; padding++) {
+    const result = { type: 'tool_result', tool_use_id: 'a', content: 'r'.repeat(padding) };
+    const list = [call, { role: 'assistant', content: [] }, { role: 'user', content: [image, result] }];
+    const { report } = tamp.compact(deepFreeze(list), { strategy: 'tool-results', keepLastToolCallGroups: 0, maxChars: 48 }, { format: 'anthropic', countTokens });
+    assert.equal(report.reason, null, `a result of ${padding}`);
+    assert.ok(report.tokensAfter <= report.tokensBefore, `a result of ${padding}`);
+  }
+});
